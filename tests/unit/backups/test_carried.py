@@ -14,12 +14,16 @@ from sigla.backups import carrying
 from sigla.backups.restoring import SKIPPED
 from sigla.changes import DeksChanged, DekWrite, KekChanged
 from sigla.cli import main
+from sigla.errors import BodyMissing
 from sigla.keks.nouns import Algorithm, Dek, Kek
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, SchemaId, Subject
 from sigla.opening import writing
+from sigla.ports.store import Store
 from sigla.registry import Registry
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.exporting import EVERYTHING
 from sigla.upkeep.importing import import_state
 from tests.build import FixedClock, a_text
 from tests.contract.aws import make_table, of_two_parts
@@ -36,10 +40,11 @@ DEK = Dek("orders", "o", Algorithm.AES256_GCM, 1, "bWF0ZXJpYWw=", ts=6, revision
 
 
 @pytest.fixture(scope="module")
-def clients() -> Iterator[Clients]:
-    with pytest.MonkeyPatch.context() as patched, in_process() as made:
+def clients(dynamodb_local: str) -> Iterator[Clients]:
+    with pytest.MonkeyPatch.context() as patched, in_process(dynamodb_endpoint=dynamodb_local) as made:
         patched.setenv("AWS_DEFAULT_REGION", REGION)
-        patched.setattr(carrying, "SIDE_BY_SIDE", 1)  # the engine of these tests takes one request at a time
+        patched.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
+        patched.setattr(carrying, "SIDE_BY_SIDE", 1)  # S3 of these tests takes one request at a time
         yield made
 
 
@@ -215,12 +220,64 @@ def test_a_moment_is_a_beginning_of_the_journal_also_where_the_clock_was_set_bac
     assert all_of(f"file:{restored}") == all_of(f"file:{data}")
 
 
-def test_a_lost_body_ends_a_backup_that_is_carried_over(data: Path, tmp_path: Path, capsys: Captured) -> None:
-    """What cannot be imported would be missing in the file without a trace."""
+def rows(store: Store) -> list[tuple[Subject, Row]]:
+    """Every version, deleted ones included."""
+    found = store.catalog.versions(EVERYTHING, deleted=True, latest_only=False)
+    return sorted(((subject, replace(row, revision=0)) for subject, row in found), key=str)
+
+
+LOST = 3
+"""An id of A_LIFE that versions have."""
+
+
+def test_a_lost_body_costs_an_earlier_moment_nothing_else(data: Path, tmp_path: Path, capsys: Captured) -> None:
+    """The backup of all other schemas is worth more than none; what is lost keeps its id and its number."""
+    file, restored = str(tmp_path / "b"), tmp_path / "restored"
+    with EmbeddedStore(data) as store:
+        before = rows(store)
+        lost = store.bodies.get(BodyKey(DEFAULT_CONTEXT, SchemaId(LOST)))
     (data / "default/schemas/_/0000000003.json").unlink()
-    assert main(["backup", str(tmp_path / "b"), "--data", str(data), "--until", "2999-01-01T00:00:00Z"]) == 1
-    assert "run sigla scrub" in capsys.readouterr().err
-    assert not (tmp_path / "b").exists()
+    words = ["backup", file, "--data", str(data), "--until", "2999-01-01T00:00:00Z"]
+    assert main(words) == 1
+    assert "The body of id 3 in context . is lost or damaged: run sigla scrub" in capsys.readouterr().err
+    assert main([*words, "--force", "--json"]) == 1
+    assert json.loads(capsys.readouterr().out)["lost"] == [{"context": ".", "id": 3}]
+    assert main(["restore", file, str(restored)]) == 1
+    assert "id 3" in capsys.readouterr().err
+    assert not restored.exists()
+    assert main(["restore", file, str(restored), "--with-flaws", "--skip-ids", "0"]) == 1
+    with EmbeddedStore(restored) as store:
+        assert rows(store) == before
+        with pytest.raises(BodyMissing):
+            store.bodies.get(BodyKey(DEFAULT_CONTEXT, SchemaId(LOST)))
+        registry = Registry(store.catalog, store.bodies, SystemClock())
+        assert register(registry, "o", lost.schema.text).id == LOST, "whoever has the text puts it back under its id"
+        assert store.bodies.get(BodyKey(DEFAULT_CONTEXT, SchemaId(LOST))).schema == lost.schema
+
+
+def test_a_lost_body_costs_a_backup_of_aws_nothing_else(
+    clients: Clients, bucket: str, data: Path, tmp_path: Path, capsys: Captured
+) -> None:
+    """Also where it is restored into AWS again: it is told at each step, and stays lost."""
+    store = f"dynamodb+s3://{make_table(clients.dynamodb)}/{bucket}"
+    there, back = str(tmp_path / "there.tar.gz"), str(tmp_path / "back.tar.gz")
+    assert main(["backup", there, "--data", str(data)]) == 0
+    assert main(["restore", there, "--store", store]) == 0
+    clients.s3.delete_object(Bucket=bucket, Key="default/schemas/_/0000000003.json")
+    clients.s3.put_object(Bucket=bucket, Key="default/schemas/_/0000000001.json", Body=b"{}")
+    capsys.readouterr()
+    assert main(["backup", back, "--store", store]) == 1
+    assert "The bodies of 2 ids are lost or damaged (id 1 in context ., id 3 in" in capsys.readouterr().err
+    new = f"dynamodb+s3://{make_table(clients.dynamodb)}/{bucket}-new"
+    clients.s3.create_bucket(Bucket=f"{bucket}-new")
+    assert main(["restore", back, "--store", new]) == 1
+    assert main(["restore", back, "--store", new, "--with-flaws"]) == 1
+    assert "5 flaws: run sigla scrub" in capsys.readouterr().err, "four versions without a body, and a reference"
+    with writing(Address.read(f"file:{data}")) as ours, writing(Address.read(new)) as theirs:
+        assert rows(ours.store) == rows(theirs.store)
+        for key in ours.store.inventory.bodies():
+            if key.id not in (1, LOST):
+                assert theirs.store.bodies.get(key).schema == ours.store.bodies.get(key).schema
 
 
 @pytest.mark.parametrize("until", ["999", "1999-01-01T00:00:00Z"])

@@ -1,24 +1,29 @@
 """A registry carried from one kind of store to another, or from an earlier moment: its topic, imported.
 
 Ids, versions, times, deletes, settings, contexts and keys of field encryption are as they were, and so is how far ids
-are given out. The journal begins anew, with what was imported.
+are given out; exporters are paused, and have no credentials. The journal begins anew, with what was imported.
 """
 
+from collections.abc import Collection, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from typing import NamedTuple
 
 from sigla import journal
 from sigla.auth.api_keys import NAME, KeyTaken
 from sigla.backups.contents import NotABackup
-from sigla.journal.replay import replayed
-from sigla.model import DEFAULT_CONTEXT
+from sigla.backups.lost import SourceBodies, TargetBodies, with_guids
+from sigla.exporters.nouns import Exporter
+from sigla.journal.replay import State, replayed
+from sigla.model import DEFAULT_CONTEXT, BodyKey
 from sigla.opening import Writing, is_shared
 from sigla.ports.progress import Progress
 from sigla.ports.store import Store
 from sigla.registry.steps import numbering
 from sigla.settings import Address
 from sigla.stores.kinds import bodies_kind
-from sigla.upkeep.exporting import JournalRow, key_topic, topic, unspeakable
+from sigla.upkeep.exporters import bring_exporters
+from sigla.upkeep.exporting import JournalRow, every_row, key_topic, topic, unspeakable
 from sigla.upkeep.importing import SIDE_BY_SIDE, import_state
 
 Records = list[tuple[str, bytes]]
@@ -59,23 +64,40 @@ def moment(store: Store, until: Until) -> Moment:
     return found
 
 
-def carry(source: Store, target: Writing, where: Address, progress: Progress, *, until: Until | None = None) -> None:
+def carry(
+    source: Store, target: Writing, where: Address, progress: Progress, *, until: Until | None = None
+) -> list[BodyKey]:
     """where: of the target. until: as much of the source's journal as is meant; None for what stands now.
 
-    Raises NotABackup where something is not there afterwards, BodyLost, StoreError.
+    Returns the ids whose body is lost: their versions are there, without it. Raises NotABackup where anything else is
+    not there afterwards, StoreError.
     """
     if why := unspeakable(source):
         raise NotABackup(why)
-    threads = SIDE_BY_SIDE if is_shared(where) else 1
-    for told in (topic, key_topic):
-        records = told(source, progress, until=until.includes) if until else told(source, progress, compacted=True)
-        state = replayed(records)
-        report = import_state(target.registry, state, group=target.store.group, threads=threads, progress=progress)
-        for (_, why), cases in report.reasons.items():
-            raise NotABackup(
-                f"It could not be carried over whole: {cases.examples[0]}: {why}. Call `sigla scrub` first."
-            )
+    bodies = SourceBodies(source.bodies, source.catalog)
+    included = until.includes if until else every_row
+    records = topic(source, progress, until=included, compacted=until is None, bodies=bodies)
+    _bring(with_guids(replayed(records), bodies.guids), bodies.guids, target, where, progress)
+    keys = key_topic(source, progress, until=included, compacted=until is None)
+    _bring(replayed(keys), (), target, where, progress)
+    bring_exporters(target.registry, _exporters(source, until))
     _count(source, target)
+    return sorted(bodies.guids)
+
+
+def _exporters(source: Store, until: Until | None) -> Iterable[Exporter]:
+    if until is None:
+        return source.catalog.exporters()
+    return journal.exporters_told(row for position, row in source.journal.read() if until.includes(position, row))
+
+
+def _bring(state: State, lost: Collection[BodyKey], target: Writing, where: Address, progress: Progress) -> None:
+    """Raises NotABackup where something of the state is not there afterwards, StoreError."""
+    registry = replace(target.registry, bodies=TargetBodies(target.registry.bodies, lost)) if lost else target.registry
+    threads = SIDE_BY_SIDE if is_shared(where) else 1
+    report = import_state(registry, state, group=target.store.group, threads=threads, progress=progress)
+    for (_, why), cases in report.reasons.items():
+        raise NotABackup(f"It could not be carried over whole: {cases.examples[0]}: {why}. Call `sigla scrub` first.")
 
 
 def api_keys(address: Address) -> Records:

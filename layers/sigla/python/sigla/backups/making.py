@@ -1,7 +1,6 @@
 """A backup of a registry, also while it is served: whole when it appears under its name, or not there at all."""
 
 import os
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,12 +12,13 @@ from sigla import opening
 from sigla.backups.archive import CONTENTS, Packer
 from sigla.backups.carrying import Moment, Records, Until, api_keys, carry, moment
 from sigla.backups.contents import Contents, NotABackup
+from sigla.backups.scratch import free_bytes, scratch_folder
 from sigla.model import BodyKey
 from sigla.ports.progress import Progress
 from sigla.ports.store import Store
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
-from sigla.stores.sqlite.copying import CopiedDirectory, check_catalog, copy_catalog
+from sigla.stores.sqlite.copying import CopiedDirectory, catalog_bytes, check_catalog, copy_catalog
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.reading import CATALOG
 from sigla.stores.sqlite.store import LOCK
@@ -49,14 +49,17 @@ def make(
     """
     file = file.resolve()
     _check_place(file, address, force=force)
-    with opening.reading(address) as source, _scratch(file) as folder:
+    with opening.reading(address) as source, scratch_folder(file.parent) as folder:
         kept = api_keys(address) if keys else []
         found = Moment(SystemClock().now(), 0)
         if until:
             found = moment(source, until)
             # By its position from here on: after a clock was set back, rows are not in the order of their times.
             until = Until(position=found.position)
-        data = Path(address.path) if _is_whole(address, until) else _carried(source, address, folder, until, progress)
+        data, lost = Path(address.path), list[BodyKey]()
+        if not _is_whole(address, until):
+            data, lost = folder / "carried", _carry(source, address, folder / "carried", until, progress)
+        _check_room(folder, catalog_bytes(data))
         copy_catalog(data, folder / CATALOG, progress)
         check_catalog(folder / CATALOG)
         with CopiedDirectory(data, folder / CATALOG, address.registry) as copied:
@@ -66,7 +69,7 @@ def make(
             size = (folder / PACKED).stat().st_size
             _check_place(file, address, force=force)  # once more: it took its time
             _put(folder / PACKED, file)
-            return Made(contents, size, copied.damaged)
+            return Made(contents, size, sorted({*lost, *copied.damaged}))
 
 
 def _is_whole(address: Address, until: Until | None) -> bool:
@@ -74,13 +77,20 @@ def _is_whole(address: Address, until: Until | None) -> bool:
     return address.scheme == "file" and until is None
 
 
-def _carried(source: Store, address: Address, folder: Path, until: Until | None, progress: Progress) -> Path:
-    """A directory with what another kind of store has, or with an earlier moment."""
-    data = folder / "carried"
+def _carry(source: Store, address: Address, data: Path, until: Until | None, progress: Progress) -> list[BodyKey]:
+    """Fills a directory with what another kind of store has, or with an earlier moment; ids whose body is lost."""
     where = Address.of(data=str(data), registry=address.registry)
     with opening.writing(where) as target:
-        carry(source, target, where, progress, until=until)
-    return data
+        return carry(source, target, where, progress, until=until)
+
+
+def _check_room(folder: Path, wanted: int) -> None:
+    """Raises NotABackup where so many bytes are not left."""
+    if wanted > (free := free_bytes(folder)):
+        raise NotABackup(
+            f"The backup takes {wanted:,} bytes or more, and the disk of {folder.parent} has {free:,} left: make room "
+            "there, or name a file on another disk."
+        )
 
 
 def _check_place(file: Path, address: Address, *, force: bool) -> None:
@@ -119,16 +129,10 @@ def _pack(folder: Path, contents: Contents, copied: CopiedDirectory, kept: Recor
         for number, key in enumerate(copied):
             progress("bodies", number, contents.bodies)
             if (body := copied.stored(key)) is not None:
+                _check_room(folder, len(body))
                 packer.add(stored.body_file(contents.registry, key), body)
         for name, record in kept:
             packer.add(stored.api_key_file(contents.registry, name), record)
-
-
-@contextmanager
-def _scratch(file: Path) -> Iterator[Path]:
-    """A folder beside the file, which goes at the end, however that comes."""
-    with tempfile.TemporaryDirectory(prefix=f".{file.name}.", dir=file.parent) as folder:
-        yield Path(folder)
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from sigla import opening
 from sigla.backups.archive import unpack
 from sigla.backups.carrying import Until, api_keys, carry, contexts_of, put_api_keys
 from sigla.backups.contents import Contents, NotABackup
+from sigla.backups.scratch import scratch_folder
 from sigla.contract import HIGHEST
 from sigla.keys import file_component
 from sigla.model import SchemaId
@@ -37,6 +38,7 @@ from sigla.stores.sqlite.reading import CATALOG
 from sigla.stores.sqlite.scratch import ScratchDatabase
 from sigla.stores.sqlite.store import LOCK, DataInUse, lock_data
 from sigla.upkeep import scrub
+from sigla.upkeep.exporters import set_down_exporters
 from sigla.upkeep.flaws import KINDS, RELATIONS, Flaw, Severity
 
 SKIPPED: Final = numbering.FURTHEST
@@ -100,8 +102,7 @@ def restore_into(
 
     What was written there cannot be taken back: it stays, and is met again. Raises as `restore`.
     """
-    with tempfile.TemporaryDirectory(prefix="sigla-restoring-") as scratch:
-        folder = Path(scratch)
+    with scratch_folder(Path(tempfile.gettempdir())) as folder:
 
         def announced(contents: Contents) -> None:
             check_room(contents, folder)
@@ -178,6 +179,7 @@ def _opened(file: Path, folder: Path, contents: Contents, skip: int, progress: P
     try:
         with opening.writing(address) as writing:
             leave_out(writing.registry, writing.store, skip)
+            set_down_exporters(writing.registry)
             flaws = flaws_of(writing.store, progress)
     except DataNotOpened as problem:
         raise NotABackup(f"What is in {file} cannot be opened: {problem}") from None
@@ -204,7 +206,7 @@ def _emptied(directory: Path) -> Iterator[Path]:
     there = directory.exists()
     if there and not directory.is_dir():
         raise NotABackup(f"{directory} is a file: name a directory that is empty, or not there.")
-    directory.mkdir(exist_ok=True)
+    directory.mkdir(mode=0o700, exist_ok=True)
     lock = None
     had_lock = (directory / LOCK).exists()
     try:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from sigla.backups.making import Made
     from sigla.model import BodyKey
 
+NAMED = 5
+"""So many lost ids a sentence names; `--json` has all."""
+
 DESCRIPTION = """\
 Writes a registry into one file: catalog, schemas, journal and API keys (what secrets are verified by, and no secret).
 It may be served meanwhile: the file has all that was acknowledged before the command began, as one moment of the
@@ -25,9 +28,9 @@ journal has it. It appears under its name when it is whole, and on the disk. `si
 """
 
 EPILOG = """\
-0: the file is there. 1: it is there, and a schema was lost or damaged before. With --until and from AWS such a schema
-ends the command with 1 and without a file, and so does a store that does not answer. 2: nothing was written. Only its
-owner may read the file: it has every schema. docs/operations.md#backup has a timer for each night.
+0: the file is there. 1: it is there, and says of a schema that it was lost or damaged before, which `sigla restore`
+tells as well; or a store does not answer, and it is not there. 2: nothing was written. Only its owner may read the
+file: it has every schema. docs/operations.md#backup has a timer for each night.
 """
 
 
@@ -84,7 +87,8 @@ def run(args: argparse.Namespace) -> int:
     except NotABackup as problem:
         raise Misuse(str(problem)) from None
     if args.json:
-        print(json.dumps({**asdict(made.contents), "packed": made.bytes, "damaged": len(made.damaged)}))
+        lost = [{"context": key.context, "id": key.id} for key in made.damaged]
+        print(json.dumps({**asdict(made.contents), "packed": made.bytes, "damaged": len(lost), "lost": lost}))
     else:
         print(f"{_told(made)} in {args.file}.")
     if made.damaged:
@@ -96,11 +100,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _lost_bodies(damaged: "Sequence[BodyKey]") -> str:
-    key = damaged[0]
-    first = f"id {key.id} in context {key.context}"
+    first = ", ".join(f"id {key.id} in context {key.context}" for key in damaged[:NAMED])
     if len(damaged) == 1:
         return f"The body of {first} is lost or damaged"
-    return f"The bodies of {len(damaged)} ids are lost or damaged, as that of {first}"
+    more = f" and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
+    return f"The bodies of {len(damaged)} ids are lost or damaged ({first}{more})"
 
 
 def _told(made: "Made") -> str:
