@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
@@ -69,17 +69,25 @@ def jobs(records: int, folder: Path, seed: int) -> list[Job]:
     """All of a day, slice by slice: together exactly so many records."""
     places = [(topic, partition) for topic in range(len(TOPICS)) for partition in range(PARTITIONS)]
     of_place = _split(records, [TOPICS[topic].share for topic, _ in places])
-    bad = _bad(records)
     made = []
     for (topic, partition), count in zip(places, of_place, strict=True):
-        shares = _split(count, [1.0] * SLICES)
         first = 0
-        for slice_, share in enumerate(shares):
-            own = [(kind, _part(wanted, slice_ * PARTITIONS + partition, kind)) for kind, wanted in bad.items()]
-            mine = tuple((kind, rows) for kind, rows in own if rows and BADS[kind].topic is TOPICS[topic])
-            made.append(Job(folder, topic, partition, slice_, first, share, mine, seed))
+        for slice_, share in enumerate(_split(count, [1.0] * SLICES)):
+            made.append(Job(folder, topic, partition, slice_, first, share, (), seed))
             first += share
-    return sorted(made, key=lambda job: (job.slice, job.topic, job.partition))
+    made.sort(key=lambda job: (job.slice, job.topic, job.partition))
+    return _with_bad(made, _bad(records))
+
+
+def _with_bad(made: Sequence[Job], wanted: Mapping[int, int]) -> list[Job]:
+    """The same files, with the bad records of each: of every kind about equally many in those that have records."""
+    of_file: dict[Path, list[tuple[int, int]]] = {job.path: [] for job in made}
+    for kind, rows in wanted.items():
+        room = [job.path for job in made if job.records and TOPICS[job.topic] is BADS[kind].topic]
+        for place, path in enumerate(room):
+            if part := _part(rows, place, kind, len(room)):
+                of_file[path].append((kind, part))
+    return [replace(job, bad=tuple(of_file[job.path])) for job in made]
 
 
 def earned_reasons(made: Iterable[Job]) -> Counter[str]:
@@ -96,9 +104,8 @@ def _bad(records: int) -> dict[int, int]:
     return {kind: max(1, round(records * BAD / len(BADS))) for kind in range(len(BADS))}
 
 
-def _part(wanted: int, place: int, kind: int) -> int:
+def _part(wanted: int, place: int, kind: int, places: int) -> int:
     """What falls to one of all places of a topic. Few go to different places."""
-    places = SLICES * PARTITIONS
     return wanted // places + ((place - kind) % places < wanted % places)
 
 

@@ -1,12 +1,13 @@
 """How the records of a batch say which schema wrote them, by columns.
 
 `sigla.decoding.frames` says what a frame is, of one record; here is the same for a batch. What nearly every record
-has, a mark and an id in front of the payload, is read off the Arrow buffers; marks that stand elsewhere repeat
-themselves, and each distinct one is read once.
+has, a mark and an id in front of the payload, is read off the Arrow buffers; of all others each distinct mark is read
+once, by `frame`, which alone knows what is wrong with it.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final
 from uuid import UUID
 
@@ -27,7 +28,7 @@ from sigla.decoding.frames import (
     Unframed,
     frame,
 )
-from sigla.decoding.reasons import FINE, NUMBERS, Reason
+from sigla.decoding.reasons import FINE, NUMBERS
 
 HEADERS: Final = {"value": VALUE_HEADER, "key": KEY_HEADER}
 """The header of a part."""
@@ -74,13 +75,20 @@ def read_frames(batch: pa.RecordBatch, part: str = "value") -> Framed:
     parts = batch.column(part)
     marks = _marks(batch.column("headers"), HEADERS[part])
     inside = _flags(marks.is_null())
-    status, ids, far = _in_front(parts)
+    nulls = _flags(parts.is_null())
+    status = np.zeros(len(parts), np.int8)
+    ids, others, unmarked = _in_front(parts)
+    ids[nulls], others[nulls] = NONE, False
     skips = np.full(len(parts), ID_END, np.int64)
     guid, known = np.full(len(parts), NONE, np.int32), dict[UUID, int]()
-    if far.any() or not inside.all():
+    if others.any() or not inside.all():
         ids[~inside], skips[~inside] = NONE, 0
-        far &= inside
-        for rows, mark in (*_distinct(marks, ~inside), *_distinct(pc.binary_slice(parts, 0, GUID_END), far)):
+        others &= inside
+        marked, first = pc.binary_slice(parts, 0, GUID_END), pc.binary_slice(parts, 0, 1)
+        distinct = chain(
+            _distinct(marks, ~inside), _distinct(marked, others & ~unmarked), _distinct(first, others & unmarked)
+        )
+        for rows, mark in distinct:
             match frame(mark):
                 case Frame(schema=UUID() as schema):
                     status[rows], guid[rows] = FINE, known.setdefault(schema, len(known))
@@ -88,8 +96,8 @@ def read_frames(batch: pa.RecordBatch, part: str = "value") -> Framed:
                     status[rows], ids[rows] = FINE, id
                 case unread:
                     status[rows] = _status_number(unread)
-        skips[far] = GUID_END
-        status[_flags(parts.is_null())] = TOMBSTONE
+        skips[others] = GUID_END
+    status[nulls] = TOMBSTONE
     path = np.full(len(parts), NONE, np.int32)
     return Framed(status, ids, guid, tuple(known), path, (), _stripped(parts, skips), parts, marks)
 
@@ -154,24 +162,18 @@ def _marks(headers: pa.Array, name: str) -> pa.Array:
     return values.take(pa.array(last, mask=last == NONE))
 
 
-def _in_front(parts: pa.Array) -> tuple[Statuses, Ids, Rows]:
-    """Statuses and ids by what stands in front; and the rows where a GUID does, which are still to be read."""
+def _in_front(parts: pa.Array) -> tuple[Ids, Rows, Rows]:
+    """The ids that stand in front; the rows without one, which are still to be read; those without a mark among them.
+
+    The first byte of a row without a mark is all there is to look at: so a topic without frames is as quick as any.
+    """
     starts, lengths, data = _buffers(parts)
     first = _byte(data, starts)
-    far = (first == BY_GUID) & (lengths > 0)
+    others = (first != BY_ID) | (lengths < ID_END)
     big_endian = np.stack([_byte(data, starts + step) for step in range(1, ID_END)], axis=1).view(">u4")
     ids = big_endian.astype(np.int64).reshape(-1)
-    status = np.zeros(len(parts), np.int8)
-    framed = (first == BY_ID) & (lengths >= ID_END)
-    if not framed.all():
-        ids[~framed] = NONE
-        status[~framed] = NUMBERS[Reason.BAD_MAGIC]
-        status[(first == BY_ID) & (lengths < ID_END)] = NUMBERS[Reason.SHORT_FRAME]
-        status[lengths == 0] = NUMBERS[Reason.EMPTY]
-    if parts.null_count:
-        nulls = _flags(parts.is_null())
-        status[nulls], ids[nulls], far[nulls] = TOMBSTONE, NONE, False
-    return status, ids, far
+    ids[others] = NONE
+    return ids, others, (first != BY_ID) & (first != BY_GUID)
 
 
 def _buffers(column: pa.Array) -> tuple[Ids, Ids, npt.NDArray[np.uint8]]:

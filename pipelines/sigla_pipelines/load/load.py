@@ -43,6 +43,7 @@ def load(raw: DataFrame, files: Files, worker: LoadWorker) -> DataFrame:
     displaced = transform.with_targets(transform.displaced(lives), versions)
     told.append(worker.run(steps.displace, displaced.orderBy("offset"), "displaced"))
     told.append(worker.run(steps.settle, transform.last_settings(events), "settings"))
+    told.append(worker.run(steps.bring, transform.keys_and_associations(events), "keys"))
     worker.run(steps.count, transform.highest(events), "highest")
     return _together(told).where("outcome IS NOT NULL").select(*REPORT)
 

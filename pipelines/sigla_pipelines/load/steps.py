@@ -9,6 +9,7 @@ from itertools import chain, groupby
 from typing import Final, TypeVar
 
 from sigla.errors import BodyMissing
+from sigla.journal import replay
 from sigla.journal.replay import ConfigSet, Put, Skipped
 from sigla.model import BodyKey, SchemaId, Settings, Subject, Version
 from sigla.ports.subjects import VersionKey
@@ -223,6 +224,14 @@ def settle(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
         return told.rows
 
     return open.together(_grouped_by(SUBJECT, rows), work)
+
+
+def bring(open: Open, rows: Iterable[Row]) -> Iterator[Row]:
+    """rows: events about keys of field encryption and associations, all of them; their subjects are written."""
+    state = replay.state_of(thawed(row["event"]) for row in rows)
+    told = Told()
+    told.add(importing.import_state(open.stores, state, group=open.group, threads=open.threads))
+    yield from told.rows
 
 
 def list_contexts(open: Open, rows: Iterable[Row]) -> Iterator[Row]:

@@ -49,8 +49,6 @@ SUBJECT: Final = ("context", "name")
 VERSION: Final = (*SUBJECT, "version")
 ID: Final = ("context", "id")
 
-OF_KEYS: Final = "keys of field encryption are brought by `sigla import`"
-OF_ASSOCIATIONS: Final = "associations are brought by `sigla import`"
 NOT_A_RECORD: Final = "a record of a registry has a key and an offset"
 
 Work = Callable[[Iterable[Row]], Iterator[Row]]
@@ -70,9 +68,6 @@ def _parse_records(raw: Iterable[Row]) -> Iterator[Row]:
             event: Event = Skipped(row["offset"] or 0, "no key", NOT_A_RECORD)
         else:
             event = replay.read(TopicRecord(row["key"], row["value"], row["timestamp"] or 0, row["offset"]))
-            if isinstance(event, KekSet | DekSet | Associated):
-                why = OF_ASSOCIATIONS if isinstance(event, Associated) else OF_KEYS
-                event = Skipped(event.offset, str(row["key"]), why)
         yield {"offset": event.offset, "kind": type(event).__name__, **_about(event), "event": frozen(event)}
 
 
@@ -214,6 +209,11 @@ def contexts(events: DataFrame) -> DataFrame:
 def highest(events: DataFrame) -> DataFrame:
     """The highest id that each context ever had, rejected ones among them."""
     return of(events, Put).groupBy("context").agg(F.max("id").alias("id"))
+
+
+def keys_and_associations(events: DataFrame) -> DataFrame:
+    """All of them in one part, in the order of the topic: they are few."""
+    return of(events, KekSet, DekSet, Associated).coalesce(1).sortWithinPartitions("offset")
 
 
 def skipped(events: DataFrame, lost: DataFrame) -> DataFrame:

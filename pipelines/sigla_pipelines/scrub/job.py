@@ -22,6 +22,7 @@ from sigla.ports.store import Store
 from sigla.settings import Address
 from sigla.terminal.arguments import seconds_argument
 from sigla.terminal.output import escape_unprintable
+from sigla.upkeep import kept_records
 from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.upkeep.mending import fix
 from sigla.upkeep.scrub import GRACE_MS, SETTLE_S, confirmed, mark_facts, second_name_facts, told_facts, version_facts
@@ -45,6 +46,7 @@ FLAWS: Final = pa.schema(
         pa.field("subject", pa.string()),
         pa.field("version", pa.int32()),
         pa.field("sentence", pa.string()),
+        pa.field("record", pa.string()),
     ]
 )
 
@@ -99,6 +101,11 @@ def _relations(spark: SparkSession, asked: ScrubRequest, held: Store, progress: 
         "told": written("told", told_facts(held.journal), transform.SCHEMAS["told"]),
         "second": written("second", second_name_facts(held), transform.SCHEMAS["second"]),
         "mark": written("mark", mark_facts(held), transform.SCHEMAS["mark"]),
+        "kept": written("kept", kept_records.kept_facts(held), transform.SCHEMAS["kept"]),
+        "listed_dek": written("listed_dek", kept_records.listed_dek_facts(held), transform.SCHEMAS["listed_dek"]),
+        "told_record": written(
+            "told_record", kept_records.told_record_facts(held.journal), transform.SCHEMAS["told_record"]
+        ),
     }
 
 
@@ -119,7 +126,7 @@ class _Streamed:
 
 def _flaw_row(flaw: Flaw) -> tuple[Any, ...]:
     severity = KINDS[flaw.kind].severity.value
-    return flaw.kind, severity, flaw.context, flaw.id, flaw.subject, flaw.version, flaw.sentence
+    return flaw.kind, severity, flaw.context, flaw.id, flaw.subject, flaw.version, flaw.sentence, flaw.record
 
 
 # --- the command -----------------------------------------------------------------------------------------------------

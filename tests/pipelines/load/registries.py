@@ -24,6 +24,11 @@ def everything(catalog: Catalog, bodies: Bodies) -> dict[str, Any]:
         "contents": {(s.context, row.guid): catalog.id_of(s.context, row.guid) for s, row in rows},
         "referrers": {s: [*catalog.referrers(s)] for s, _ in rows},
         "highest": {context: catalog.max_id(context) for context in contexts},
+        "keys": [
+            (replace(kek, revision=""), {replace(dek, revision="") for dek in catalog.deks(kek.name)})
+            for kek in catalog.keks()
+        ],
+        "associations": [*catalog.associations_named()],
         "meanings": {key: _meaning(bodies, key) for key in kept},
     }
 

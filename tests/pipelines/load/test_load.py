@@ -18,12 +18,16 @@ from moto.server import ThreadedMotoServer
 from pyspark.sql import DataFrame, SparkSession
 
 from sigla import opening
+from sigla.associations.nouns import WEAK, Association, Resource
 from sigla.aws.clients import Clients
 from sigla.journal.replay import TopicRecord, replayed
+from sigla.keks.nouns import Algorithm, Dek, Kek
+from sigla.records import pair
 from sigla.settings import Address
 from sigla.upkeep import importing
 from sigla.upkeep.exporting import standing
 from sigla.upkeep.importing import IDENTICAL, IMPORTED, Report
+from sigla.upkeep.kept_records import record_of
 from sigla_pipelines.load import job, source
 from sigla_pipelines.load.load import load
 from sigla_pipelines.load.steps import Open, Step
@@ -107,6 +111,20 @@ def imported_or_there(report: Report) -> dict[str, int]:
     return {kind: number + counted.pop(kind, 0) for kind, number in report.of(IMPORTED).items()} | counted
 
 
+KEYS = {"kek": 1, "dek": 1, "association": 1}
+
+
+def with_keys_and_an_association(records: list[TopicRecord]) -> list[TopicRecord]:
+    """A topic may tell of them as well."""
+    found = replayed(records).subjects.items()
+    subject = next(subject for subject, puts in found if not all(put.deleted for put in puts))
+    one = Association(subject, "guid", Resource("t", "lkc", "id-t"), "value", WEAK, 5, 5)
+    dek = Dek("k", "s", Algorithm.AES256_GCM, 1, "wrapped")
+    more = [record_of(Kek("k", "local-kms", "id")), record_of(dek), record_of(one)]
+    pairs = [pair(dict(each.key), dict(each.value)) for each in more]
+    return [*records, *(TopicRecord(*each, 5, len(records) + number) for number, each in enumerate(pairs))]
+
+
 # --- where from, where to --------------------------------------------------------------------------------------------
 
 
@@ -169,15 +187,16 @@ def test_a_load_that_is_cut_off_and_begun_again_from_the_topic_ends_as_an_import
     files, address = Files(spark, str(tmp_path / "work")), Address.of(str(tmp_path / "loaded"))
     begun = cut_off_here(files, source.read_records(spark, str(DUMP / "records.jsonl.gz")), address)
     assert 0 < begun < EVERYTHING["version"]
-    raw = source.read_records(spark, topic_of(kafka, "_schemas", *records()))
+    all_records = with_keys_and_an_association([*records()])
+    raw = source.read_records(spark, topic_of(kafka, "_schemas", *all_records))
     report = job.load_records(files, raw, address, report=str(tmp_path / "report.json"))
-    whole = imported(records(), tmp_path / "imported")
-    assert whole.of(IMPORTED) == EVERYTHING
+    whole = imported(all_records, tmp_path / "imported")
+    assert whole.of(IMPORTED) == EVERYTHING | KEYS
     assert stored(tmp_path / "loaded") == stored(tmp_path / "imported")
     assert report.of(IMPORTED)["version"] == EVERYTHING["version"] - begun
-    assert imported_or_there(report) == EVERYTHING
+    assert imported_or_there(report) == EVERYTHING | KEYS
     told = "".join(each.read_text() for each in (tmp_path / "report.json").glob("*.json"))
-    assert len([json.loads(line) for line in told.splitlines()]) == sum(EVERYTHING.values())
+    assert len([json.loads(line) for line in told.splitlines()]) == sum(EVERYTHING.values()) + len(KEYS)
 
 
 def test_what_kafka_left_of_a_topic_is_loaded_by_tasks_into_a_table(

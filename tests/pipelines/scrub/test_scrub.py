@@ -20,12 +20,15 @@ from sigla_pipelines.audit.tables import NotEmpty
 from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job, transform
 from sigla_pipelines.scrub.job import ScrubRequest, put_right, scrub, text_for_people
+from tests.attack.associations import weak
+from tests.attack.keys import dek, kek
 from tests.build import NOW, a_text
 from tests.contract.aws import Account, moto
 from tests.unit.registry.scrubbing import (
     ADDRESS,
     ORDER,
     Broken,
+    InADirectory,
     InAWS,
     an_orphan,
     in_a_directory,
@@ -48,25 +51,32 @@ def break_all(broken: Broken) -> None:
     broken.remove_object(of_id(2))
     broken.write_object(of_id(3), b"no body")
     broken.set_counter(DEFAULT_CONTEXT, 2)
+    registry = registry_of(broken.store)
+    for verb in (kek("k"), dek("k", "s"), weak("t", "address")):
+        verb(registry)
+    assert isinstance(broken, InADirectory)
+    broken._execute("DELETE FROM kek")
 
 
 def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: SparkSession, tmp_path: Path) -> None:
     with in_a_directory(tmp_path / "data") as broken:
         break_all(broken)
     address, out = Address.of(data=str(tmp_path / "data")), open_place(tmp_path / "out")
-    asked = ScrubRequest(address, out, fix=frozenset(["COUNTER_BEHIND"]), settle_s=0)
+    asked = ScrubRequest(address, out, fix=frozenset(["COUNTER_BEHIND", "KEK_MISSING"]), settle_s=0)
     found = scrub(spark, asked)
     assert [flaw.kind for flaw in found] == [
         "META_NO_OBJECT",
         "UNREADABLE_OBJECT",
         "JOURNAL_GAP",
         "OBJECT_NO_META",
+        "RECORD_AHEAD",
+        "KEK_MISSING",
         "COUNTER_BEHIND",
         "POINTER_MISSING",
     ]
     written = pq.read_table(tmp_path / "out" / "tables" / "flaws").to_pylist()
     assert [row["sentence"] for row in written] == [flaw.sentence for flaw in found]
-    assert [flaw.kind for flaw in put_right(asked, found)] == ["COUNTER_BEHIND"]
+    assert [flaw.kind for flaw in put_right(asked, found)] == ["KEK_MISSING", "COUNTER_BEHIND"]
     assert "COUNTER_BEHIND: 1 (warning, 1 fixed)" in list(text_for_people(found, [*put_right(asked, found)], "here"))
     with pytest.raises(NotEmpty):
         scrub(spark, asked)

@@ -18,6 +18,8 @@ from sigla.associations.verbs import writing
 from sigla.associations.verbs.writing import Manner
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
+from sigla.exporters.nouns import ExporterDraft
+from sigla.exporters.verbs import changing
 from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
 from sigla.keks.refusals import KeyExists
 from sigla.keks.verbs import deks, keks
@@ -68,16 +70,18 @@ class Reply:
 
 @dataclass(frozen=True)
 class Guarded:
-    """A filled registry. secrets: by who has them."""
+    """A filled registry. secrets: by who has them. filled: the last commit of its filling, in the journal."""
 
     registry: Registry
     store: EmbeddedStore
     secrets: Mapping[str, str]
     authenticate: BasicKeys
+    filled: int
 
     @property
     def commits(self) -> int:
-        return len(list(self.store.journal.read()))
+        """How many there were since it was filled."""
+        return len(list(self.store.journal.read(self.filled)))
 
     def authorization(self, who: str) -> dict[str, str]:
         if who == NOBODY:
@@ -113,29 +117,33 @@ def fill(registry: Registry) -> None:
     registry.change_config(Subject(".", "a-out"), {"alias": "b-one"})
     registry.change_config(Subject(".", "a-one"), {"level": "FULL"})
     registry.change_mode(Subject(".", "a-one"), "READWRITE")
+    for exporter in ("running", "paused"):
+        changing.create_exporter(registry, ExporterDraft(exporter, config={"schema.registry.url": "http://there"}))
+    changing.pause_exporter(registry, "paused")
     for topic, subject in TOPICS.items():
         wanted = (Wanted(CREATE, subject=subject),)
         writing.write(registry, Request(topic, "lkc", f"id-{topic}", None, wanted), Manner())
 
 
 @cache
-def filled() -> Path:
-    """The data of a registry that is filled, for copies of one's own: filling takes ten times as long."""
+def filled() -> tuple[Path, int]:
+    """The data of a registry that is filled, for copies of one's own: filling takes ten times as long; its commits."""
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with EmbeddedStore(folder / "data") as store:
         fill(Registry(store.catalog, store.bodies, FixedClock()))
-    return folder / "data"
+        return folder / "data", len(list(store.journal.read()))
 
 
 @contextmanager
 def guarded(keys: EmbeddedKeys, secrets: Mapping[str, str]) -> Iterator[Guarded]:
+    data, commits = filled()
     with (
         tempfile.TemporaryDirectory() as folder,
-        EmbeddedStore(shutil.copytree(filled(), Path(folder, "data"))) as store,
+        EmbeddedStore(shutil.copytree(data, Path(folder, "data"))) as store,
     ):
-        registry = Registry(store.catalog, store.bodies, FixedClock())
-        yield Guarded(registry, store, secrets, BasicKeys(keys, FixedClock()))
+        registry = Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets)
+        yield Guarded(registry, store, secrets, BasicKeys(keys, FixedClock()), commits)
 
 
 # --- doors -----------------------------------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from sigla.remote import state as remote
 from sigla.remote.failures import RemoteMisused, RemoteRefused
 from sigla.settings import PREFIX
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.upkeep import importing
 from sigla.upkeep.importing import CONFLICTING, IDENTICAL, IMPORTED, import_state
 from tests.build import FixedClock, Terminal
 from tests.contract.aws import make_table
@@ -145,13 +144,13 @@ def test_a_directory_is_of_one_registry(tmp_path: Path, data: str, capsys: Captu
 
 
 def test_a_registry_in_aws_is_imported_into_and_exported_from(
-    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, dynamodb_local: str
 ) -> None:
     """With the credentials of who may write there; what comes out is what went in."""
     dump = str(tmp_path / "out.jsonl")
-    with in_process() as clients:
+    with in_process(dynamodb_endpoint=dynamodb_local) as clients:
         monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-        monkeypatch.setattr(importing, "SIDE_BY_SIDE", 1)  # moto copies and restores its tables without a lock
+        monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb_local)
         where = ["--bucket", BUCKET, "--table", make_table(clients.dynamodb)]
         assert main(["import", written(tmp_path / "d.jsonl", topic(*A_LIFE)), *where, "--json"]) == 0
         assert told(capsys)["imported"]["version"] == 9

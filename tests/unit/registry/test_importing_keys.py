@@ -124,6 +124,28 @@ def test_a_key_that_the_other_registry_cannot_unwrap_keeps_nothing_else_out(stor
     assert '"kekName":"lost"' in cases.examples[0]
 
 
+def test_material_that_was_stored_unseen_stops_no_import(store: EmbeddedStore) -> None:
+    """Confluent's registry keeps any text under a KEK, and answers 500 for it once the KEK is shared."""
+    registry = over(store)
+    fill(registry)
+    keks.create_kek(registry, KekDraft("odd", "local-kms", "id"))
+    deks.create_dek(registry, "odd", S, DekDraft(material="not base64!"))
+    with behind_a_url(answers_of(registry)) as url, EmbeddedStore() as other:
+        report = import_state(over(other), remote_state.read(url, "", FixedClock()))
+    assert (report.of(IMPORTED), report.of(SKIPPED)) == ({"kek": 2, "dek": 61}, {})
+    keks.update_kek(registry, "odd", {"shared": True})
+    answers, clock = answers_of(registry), FixedClock()
+
+    def answer(path: str, credentials: str) -> tuple[int, str]:
+        if "/keks/odd/deks/" in path and "/versions/1" in path:
+            return 500, '{"error_code":500,"message":"Internal Server Error"}'
+        return answers(path, credentials)
+
+    with behind_a_url(answer) as url, EmbeddedStore() as other:
+        report = import_state(over(other), remote_state.read(url, "", clock))
+    assert (report.of(IMPORTED), report.of(SKIPPED), clock.slept) == ({"kek": 2, "dek": 60}, {"record": 1}, [])
+
+
 def test_a_journal_of_schemas_tells_no_keys(store: EmbeddedStore) -> None:
     """A registry of Confluent stops at records in its topic that it does not know."""
     fill(over(store))

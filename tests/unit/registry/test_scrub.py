@@ -172,7 +172,9 @@ CASES = [
 
 
 def test_every_kind_of_flaw_is_tried() -> None:
-    assert {name.split()[0] for name in BREAKS} == set(KINDS)
+    """Those of keys and associations are tried in test_scrub_keys.py."""
+    of_records = {name for name, kind in KINDS.items() if "{about}" in kind.sentence}
+    assert {name.split()[0] for name in BREAKS} == set(KINDS) - of_records
 
 
 def test_every_kind_of_flaw_is_explained() -> None:

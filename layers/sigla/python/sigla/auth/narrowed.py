@@ -15,10 +15,12 @@ from sigla.associations.nouns import Association, Associations, plain_subjects
 from sigla.auth.permissions import READ, Access, Reach
 from sigla.changes import AssociationsChanged, Change, Head, KekChanged
 from sigla.errors import BodyLost, Denied, StoreError
+from sigla.exporters.nouns import Exporter, ExporterProgress
 from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen, ListedDek, named
 from sigla.keks.refusals import KeyExists
 from sigla.keys import utf16
 from sigla.model import (
+    GLOBAL,
     BodyKey,
     Guid,
     Holder,
@@ -182,6 +184,21 @@ class Narrowed(CatalogInFront):
     def _own(self, found: Iterable[Association]) -> Iterator[Association]:
         return (one for one in found if self._reach.includes(one.subject))
 
+    # --- exporters: for those alone who reach everything -------------------------------------------------------------
+
+    def exporter(self, name: str) -> Exporter | None:  # noqa: ARG002 - as the port has it
+        return None
+
+    def exporters(self) -> Iterator[Exporter]:
+        return iter(())
+
+    def progress(self, name: str) -> ExporterProgress | None:  # noqa: ARG002 - as the port has it
+        return None
+
+    def advance(self, exporter: Exporter, progress: ExporterProgress) -> None:  # noqa: ARG002 - as the port has it
+        """Raises Denied."""
+        raise _denied(self._access, GLOBAL)
+
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
@@ -190,16 +207,20 @@ class Narrowed(CatalogInFront):
         A client creates the KEK that its rule names; one that stands is changed by the unrestricted alone. The refusal
         is that of a KEK which differs from the one that was sent: else it would tell whether credentials are equal.
         """
+        self.rehearse(change)
+        return self._catalog.commit(change)
+
+    def rehearse(self, change: Change) -> None:
+        """Raises what `commit` raises of its own."""
         if isinstance(change, KekChanged):
             if change.seen is not None:
                 raise KeyExists(key=change.name)
-            return self._catalog.commit(change)
+            return
         for subject in (change.scope, *change.leads_to):
             self._check_own(subject)
         if isinstance(change, AssociationsChanged):
             for one in change.written:
                 self._check_topic(one)
-        return self._catalog.commit(change)
 
     def _check_topic(self, one: Association) -> None:
         """An association leads a topic's producers to its subject, as an alias leads those who name it (PERM-9)."""

@@ -25,6 +25,9 @@ READ = {
     "told": "versions in the journal",
     "second": "second names",
     "mark": "identities",
+    "kept": "keys and associations",
+    "listed_dek": "listed keys",
+    "told_record": "keys and associations in the journal",
 }
 """What is being read while a relation is filled."""
 

@@ -15,6 +15,10 @@ from sigla.remote.client import Remote
 from sigla.remote.failures import Withheld
 
 KEKS: Final = "/dek-registry/v1/keks"
+NOT_UNWRAPPED: Final = (40370, 42271, 50070)
+"""What a registry answers about a DEK that its key service does not unwrap, however often it is asked."""
+NOT_BASE64: Final = 500
+"""What Confluent's answers about a DEK under a shared KEK whose material is anything but base64."""
 
 Json = dict[str, Any]
 
@@ -30,7 +34,8 @@ def read(remote: Remote, progress: Progress) -> list[TopicRecord]:
         return []
     found = list(remote.many(_kek_record, names, "KEKs", progress))
     under = zip(names, remote.many(_subjects, names, "KEKs", progress), strict=True)
-    places = [(name, subject) for name, subjects in under for subject in subjects]
+    shared = {name for name, kek in zip(names, found, strict=True) if orjson.loads(kek.value or b"{}").get("shared")}
+    places = [(name, subject, name in shared) for name, subjects in under for subject in subjects]
     for some in remote.many(_dek_records, places, "DEKs", progress):
         found += some
     return found
@@ -45,18 +50,19 @@ def _subjects(remote: Remote, name: str) -> list[str]:
     return list(remote.get(f"{_path(name)}/deks", deleted="true") or ())
 
 
-def _dek_records(remote: Remote, place: tuple[str, str]) -> list[TopicRecord]:
+def _dek_records(remote: Remote, place: tuple[str, str, bool]) -> list[TopicRecord]:
     return list(_deks_of(remote, *place))
 
 
-def _deks_of(remote: Remote, kek: str, subject: str) -> Iterator[TopicRecord]:
+def _deks_of(remote: Remote, kek: str, subject: str, shared: bool) -> Iterator[TopicRecord]:  # noqa: FBT001 - one of a place
+    hopeless = (*NOT_UNWRAPPED, NOT_BASE64) if shared else NOT_UNWRAPPED
     ask = partial(remote.get, deleted="true")
     path = f"{_path(kek)}/deks/{quote(subject, safe='')}/versions"
     for algorithm in (each.value for each in Algorithm):
         for version in ask(path, algorithm=algorithm) or ():
             key = {"kekName": kek, "subject": subject, "algorithm": algorithm, "version": version, "type": records.DEK}
             try:
-                answer: Json = ask(f"{path}/{version}", algorithm=algorithm)
+                answer: Json = remote.get_unless(hopeless, f"{path}/{version}", deleted="true", algorithm=algorithm)
             except Withheld:
                 yield TopicRecord(orjson.dumps(key), b"", 0, 0)
                 continue

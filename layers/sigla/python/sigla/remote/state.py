@@ -18,6 +18,7 @@ from sigla.journal.replay import State, TopicRecord
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Config, SchemaId, Subject
 from sigla.ports.clock import Clock
 from sigla.ports.progress import Progress, unseen
+from sigla.remote import associations
 from sigla.remote import keys as keys_of_fields
 from sigla.remote.client import Remote
 from sigla.remote.failures import RemoteMisused, RemoteRefused
@@ -96,6 +97,7 @@ def _state(remote: Remote, progress: Progress, page: int) -> State:
     records_found += [TopicRecord(*records.context_record(name, listed=True), 0, 0) for name in contexts]
     for some in remote.many(partial(_settings_of, api=api), scopes, "settings", progress):
         records_found += some
+    records_found += associations.read(remote, progress)
     records_found += keys_of_fields.read(remote, progress)
     state = replay.replayed(record._replace(offset=offset) for offset, record in enumerate(records_found))
     keys = [BodyKey(context, id) for context, id in state.highest.items()]

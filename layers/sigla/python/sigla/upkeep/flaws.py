@@ -10,6 +10,11 @@ suspects, since bodies and catalog are read one after the other while others wri
     told       the journal's entries about versions, numbered; an id of null: the version was purged
     second     every subject that is kept under a name which is read as another
     mark       which deployment's the catalog and the bodies say they are, where they are two stores; empty: unmarked
+    kept       every KEK, DEK and association, by the key of its record in Confluent's topics (`kept_records`); kek: the
+               record of a DEK's KEK; stored, active: what a KEK counts; whole: an association stands everywhere
+    listed_dek what the list of all DEKs says
+    told_record
+               the journal's entries about them, numbered; a digest of null: it is gone
 """
 
 from collections.abc import Mapping
@@ -18,6 +23,7 @@ from enum import Enum
 from typing import Final
 
 from sigla.model import BodyKey, Guid, SchemaId, Subject, Target, Version
+from sigla.upkeep.kept_records import about
 
 
 class Severity(Enum):
@@ -32,7 +38,8 @@ class Severity(Enum):
 class Flaw:
     """One thing that is wrong. What a kind does not speak of is None.
 
-    target: what a reference resolved to. guid: what a pointer leads from.
+    target: what a reference resolved to. guid: what a pointer leads from. record: the key of the record by which
+    Confluent's topics tell a KEK, a DEK or an association; of a row that cannot be read, its place.
     """
 
     kind: str
@@ -42,6 +49,7 @@ class Flaw:
     version: Version | None = None
     target: Target | None = None
     guid: Guid | None = None
+    record: str | None = None
 
     @property
     def key(self) -> BodyKey:
@@ -62,6 +70,7 @@ class Flaw:
             guid=self.guid,
             target=f"{Subject(target.context, target.subject)} version {target.version}" if target else "",
             target_id=target.id if target else "",
+            about=about(self.record or ""),
         )
 
 
@@ -91,11 +100,19 @@ RELATIONS: Final[Mapping[str, str]] = {
     "told": "number INTEGER, context TEXT, subject TEXT, version INTEGER, id INTEGER",
     "second": "context TEXT, subject TEXT",
     "mark": "of_catalog TEXT, of_bodies TEXT",
+    "kept": "kind TEXT, record TEXT, kek TEXT, stored INTEGER, active INTEGER, context TEXT, subject TEXT,"
+    " deleted BOOLEAN, strong BOOLEAN, whole BOOLEAN, digest TEXT, expected BOOLEAN",
+    "listed_dek": "kek TEXT, subject TEXT, deleted BOOLEAN",
+    "told_record": "number INTEGER, kind TEXT, record TEXT, digest TEXT",
 }
 
 _UNHELD = """
     SELECT b.context, b.id FROM body b LEFT JOIN version v ON v.context = b.context AND v.id = b.id
     WHERE v.id IS NULL AND b.readable AND b.guid = b.hashed AND NOT b.gone"""
+
+_LAST_TOLD = """
+    (SELECT t.* FROM (SELECT max(number) AS number FROM told_record GROUP BY record) l
+     JOIN told_record t ON t.number = l.number)"""
 
 _RESTORES = (
     "puts back the newest of the bucket's earlier versions that is sound; without one, as in a directory: "
@@ -162,6 +179,93 @@ KINDS: Final[Mapping[str, FlawKind]] = {
         SELECT p.context, p.id, p.guid FROM pointer p JOIN body b ON b.context = p.context AND b.id = p.id
         WHERE b.readable AND b.guid = b.hashed AND p.guid <> b.guid""",
         "no command removes the way from a guid to a body: export the registry, and import it into an empty place",
+    ),
+    "ROW_UNREADABLE": FlawKind(
+        Severity.CRITICAL,
+        "A row of keys or associations cannot be read: {about}.",
+        "SELECT '' AS context, record FROM kept WHERE kind = 'UNREADABLE'",
+        "restore the row from a backup; or remove it and import the journal, which tells what stood there",
+    ),
+    "KEK_MISSING": FlawKind(
+        Severity.CRITICAL,
+        "A DEK stands under {about}, which is missing: it can never be unwrapped.",
+        """
+        SELECT DISTINCT '' AS context, d.kek AS record
+        FROM kept d LEFT JOIN kept k ON k.record = d.kek WHERE d.kind = 'DEK' AND k.record IS NULL""",
+        "puts the KEK back as the journal told it last; if it does not know it, create the KEK again",
+        fixable=True,
+        settles=True,
+    ),
+    "KEK_MISCOUNTED": FlawKind(
+        Severity.CRITICAL,  # a KEK could be deleted under its DEKs
+        "What is counted and listed under {about} is not what stands there.",
+        """
+        SELECT '' AS context, k.record
+        FROM kept k LEFT JOIN (SELECT kek, count(*) AS stored, sum(CASE WHEN deleted THEN 0 ELSE 1 END) AS active
+                               FROM kept WHERE kind = 'DEK' GROUP BY kek) d ON d.kek = k.record
+        WHERE k.kind = 'KEK' AND (k.stored <> coalesce(d.stored, 0) OR k.active <> coalesce(d.active, 0))
+        UNION
+        SELECT '' AS context, d.kek AS record FROM kept d
+        LEFT JOIN listed_dek l ON l.kek = d.kek AND l.subject = d.subject AND l.deleted = d.deleted
+        WHERE d.kind = 'DEK' AND l.kek IS NULL
+        UNION
+        SELECT '' AS context, l.kek AS record FROM listed_dek l
+        LEFT JOIN kept d ON d.kind = 'DEK' AND d.kek = l.kek AND d.subject = l.subject AND d.deleted = l.deleted
+        WHERE d.kek IS NULL""",
+        "counts and lists the DEKs anew",
+        fixable=True,
+        settles=True,
+    ),
+    "ASSOCIATION_WITHOUT_SUBJECT": FlawKind(
+        Severity.CRITICAL,
+        "The subject of {about} has no active version.",
+        """
+        SELECT a.context, a.subject, a.record FROM kept a
+        LEFT JOIN version v ON v.context = a.context AND v.subject = a.subject AND NOT v.deleted
+        WHERE a.kind = 'ASSOC' AND v.version IS NULL""",
+        "register a version of the subject, or delete the association",
+    ),
+    "ASSOCIATION_SCATTERED": FlawKind(
+        Severity.CRITICAL,  # a subject could be deleted under its topic
+        "Not every question finds {about}, or its subject or its topic does not know of it.",
+        f"""
+        SELECT '' AS context, record FROM kept WHERE kind = 'ASSOC' AND NOT whole
+        UNION
+        SELECT '' AS context, t.record FROM {_LAST_TOLD} t LEFT JOIN kept k ON k.record = t.record
+        WHERE t.kind = 'ASSOC' AND t.digest IS NOT NULL AND k.record IS NULL""",  # noqa: S608 - our own words
+        "puts it everywhere, and counts those of its subject anew",
+        fixable=True,
+        settles=True,
+    ),
+    "SUBJECT_SHARED": FlawKind(
+        Severity.WARNING,
+        "{subject} belongs to one topic alone, by {about}, and others use or reference it.",
+        """
+        SELECT a.context, a.subject, a.record FROM kept a
+        JOIN kept b ON b.kind = 'ASSOC' AND b.context = a.context AND b.subject = a.subject AND b.record <> a.record
+        WHERE a.kind = 'ASSOC' AND a.strong
+        UNION
+        SELECT a.context, a.subject, a.record FROM kept a
+        JOIN reference r ON r.target_context = a.context AND r.target_subject = a.subject
+        JOIN version v ON v.context = r.context AND v.id = r.id
+        WHERE a.kind = 'ASSOC' AND a.strong""",
+        "delete the other associations, or the schemas that reference it",
+    ),
+    "RECORD_AHEAD": FlawKind(
+        Severity.CRITICAL,
+        "The journal has {about}, but the catalog does not.",
+        f"""
+        SELECT '' AS context, t.record FROM {_LAST_TOLD} t LEFT JOIN kept k ON k.record = t.record
+        WHERE t.digest IS NOT NULL AND k.record IS NULL""",  # noqa: S608 - our own words
+        "the table is older than its journal: import the journal into it",
+    ),
+    "RECORD_GAP": FlawKind(
+        Severity.WARNING,
+        "The journal does not tell {about} as it is stored.",
+        f"""
+        SELECT '' AS context, k.record FROM kept k LEFT JOIN {_LAST_TOLD} t ON t.record = k.record
+        WHERE k.expected AND (t.digest IS NULL OR t.digest <> k.digest)""",  # noqa: S608 - our own words
+        "readers of the journal lack it: give them an export instead",
     ),
     "COUNTER_BEHIND": FlawKind(
         Severity.WARNING,  # registrations skip what is taken

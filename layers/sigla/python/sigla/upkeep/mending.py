@@ -9,6 +9,7 @@ from sigla.model import Body, BodyKey, Row
 from sigla.ports.store import Store
 from sigla.registry import tombstones
 from sigla.registry.steps.numbering import FURTHEST
+from sigla.upkeep import kept_records
 from sigla.upkeep.flaws import Flaw
 from sigla.upkeep.scrub import is_sound, readable, row_of
 
@@ -79,6 +80,10 @@ def _take_away(store: Store, flaw: Flaw) -> None:
             store.bodies.bury(key)
 
 
+def _of_record(mend: Callable[[Store, str], bool | None]) -> Callable[[Store, Flaw], bool | None]:
+    return lambda store, flaw: mend(store, flaw.record or "")
+
+
 _FIXES: Mapping[str, Callable[[Store, Flaw], bool | None]] = {
     "SECOND_NAME": _take_away,
     "META_NO_OBJECT": _restore,
@@ -88,4 +93,7 @@ _FIXES: Mapping[str, Callable[[Store, Flaw], bool | None]] = {
     "TOMBSTONE_HELD": _agree,
     "TOMBSTONE_MISSING": _agree,
     "POINTER_MISSING": _point,
+    "KEK_MISSING": _of_record(kept_records.put_kek_back),
+    "KEK_MISCOUNTED": _of_record(kept_records.recount),
+    "ASSOCIATION_SCATTERED": _of_record(kept_records.make_whole),
 }

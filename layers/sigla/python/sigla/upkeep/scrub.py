@@ -16,12 +16,14 @@ from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, BodyLost, BodyMissing
 from sigla.model import Body, BodyKey, Row, SchemaId, Search, Subject, Target, Version
 from sigla.ports.bodies import Bodies
+from sigla.ports.inventory import UNFIT
 from sigla.ports.journal import Journal
 from sigla.ports.store import Store
 from sigla.ports.subjects import VersionKey
 from sigla.registry.steps.numbering import CLEAR
 from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of
+from sigla.upkeep import kept_records
 from sigla.upkeep.flaws import KINDS, Flaw
 
 GRACE_MS: Final = 3_600_000
@@ -34,6 +36,8 @@ LOOKS: Final = 4
 """At what settles: one after each pause."""
 
 JOURNAL_AHEAD: Final = "JOURNAL_AHEAD"
+TOLD_OTHERWISE: Final = ("RECORD_AHEAD", "RECORD_GAP")
+"""Kinds of which the journal is read once more, for all of them together."""
 
 AT_ONCE: Final = 64
 """Bodies that are read side by side."""
@@ -64,6 +68,9 @@ def gather(store: Store, scratch: Scratch) -> None:
     scratch.fill("told", told_facts(store.journal))
     scratch.fill("second", second_name_facts(store))
     scratch.fill("mark", mark_facts(store))
+    scratch.fill("kept", kept_records.kept_facts(store))
+    scratch.fill("listed_dek", kept_records.listed_dek_facts(store))
+    scratch.fill("told_record", kept_records.told_record_facts(store.journal))
 
 
 def read_bodies(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
@@ -155,7 +162,7 @@ def suspect(kind: str, found: Mapping[str, Any]) -> Flaw:
     target = [found.get(f"target_{part}") for part in ("context", "subject", "version", "id")]
     resolved = Target(*target) if target[0] is not None else None  # type: ignore[arg-type]  # columns are not typed
     place = (found["context"], found.get("id"), found.get("subject"), found.get("version"))
-    return Flaw(kind, *place, resolved, found.get("guid"))
+    return Flaw(kind, *place, resolved, found.get("guid"), found.get("record"))
 
 
 # --- looking again ---------------------------------------------------------------------------------------------------
@@ -171,10 +178,13 @@ def confirmed(
     look = _Look(store, store.clock.now() - grace_ms)
     waiting: list[Flaw] = []
     ahead: list[Flaw] = []
+    otherwise: list[Flaw] = []
     for flaw in found:
         if not look.at(flaw):
             continue
-        if KINDS[flaw.kind].settles:
+        if flaw.kind in TOLD_OTHERWISE:
+            otherwise.append(flaw)
+        elif KINDS[flaw.kind].settles:
             waiting.append(flaw)
         elif flaw.kind == JOURNAL_AHEAD:
             ahead.append(flaw)
@@ -182,6 +192,9 @@ def confirmed(
             yield flaw
     if ahead:
         yield from _still_told(store.journal, ahead)
+    if otherwise:
+        wrong = kept_records.differing(store, {flaw.record or "" for flaw in otherwise})
+        yield from (flaw for flaw in otherwise if flaw.record in wrong)
     for number in range(LOOKS if waiting else 0):
         store.clock.sleep(settle_s * 2**number / (2**LOOKS - 1))
         waiting = [flaw for flaw in waiting if look.at(flaw)]
@@ -338,6 +351,25 @@ def _identity_mismatch(look: _Look, _: Flaw) -> bool:
     return any(catalog != bodies for catalog, bodies in mark_facts(look.store))
 
 
+def _of_record(check: Callable[[Store, str], bool]) -> Callable[[_Look, Flaw], bool]:
+    """A row that cannot be read is told as such, and as nothing else."""
+
+    def at(look: _Look, flaw: Flaw) -> bool:
+        with suppress(*UNFIT):
+            return check(look.store, flaw.record or "")
+        return False
+
+    return at
+
+
+def _is_missing(store: Store, record: str) -> bool:
+    return kept_records.standing_record(store, record) is None
+
+
+def _is_standing(store: Store, record: str) -> bool:
+    return kept_records.standing_record(store, record) is not None
+
+
 _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "IDENTITY_MISMATCH": _identity_mismatch,
     "SECOND_NAME": _second_name,
@@ -355,4 +387,12 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "DELETED_BUT_REFERENCED": _deleted_but_referenced,
     "OBJECT_NO_META": _object_no_meta,
     "VERSION_GAP": _version_gap,
+    "ROW_UNREADABLE": _of_record(kept_records.is_unreadable),
+    "KEK_MISSING": _of_record(kept_records.is_kek_missing),
+    "KEK_MISCOUNTED": _of_record(kept_records.is_miscounted),
+    "ASSOCIATION_WITHOUT_SUBJECT": _of_record(kept_records.is_without_subject),
+    "ASSOCIATION_SCATTERED": _of_record(kept_records.is_scattered),
+    "SUBJECT_SHARED": _of_record(kept_records.is_shared),
+    "RECORD_AHEAD": _of_record(_is_missing),
+    "RECORD_GAP": _of_record(_is_standing),
 }

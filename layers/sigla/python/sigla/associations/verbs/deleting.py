@@ -42,11 +42,15 @@ def delete(
             check_writable(views[one.subject])
             if one.strong and not cascade:
                 raise AssociationFrozen(type=one.type, subject=one.subject)
-        if gone and not dry:
+        if gone:
             now, mark = resources.clock.now(), nonce()
             purged = tuple(_purged(resources, gone, views, now, mark))
             heads = tuple(view.head for view in views.values())
-            commit(resources, AssociationsChanged(resource, seen, heads, now, mark, removed=gone, purged=purged))
+            change = AssociationsChanged(resource, seen, heads, now, mark, removed=gone, purged=purged)
+            if dry:
+                resources.catalog.rehearse(change)
+            else:
+                commit(resources, change)
         return gone
 
     return until_committed(resources, "Delete association operation", attempt)

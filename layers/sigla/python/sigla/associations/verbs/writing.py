@@ -140,6 +140,7 @@ class _Writing:
             self._check_schema(case)  # step 8
         check_resource_name(seen, self.resource)
         if self.manner.dry:
+            self._rehearse(seen, due)
             return AssociationOutcome(self.resource)
         return self._written(seen, due)  # step 9
 
@@ -234,6 +235,15 @@ class _Writing:
         new = {one.type for one in written}
         schemas = {type: each.record for type, each in decided.items() if each.change is not None or type in new}
         return AssociationOutcome(self.resource, written, schemas)
+
+    def _rehearse(self, seen: Associations, due: Sequence[Case]) -> None:
+        """Whether the client may have what is new: a commit looks at that by itself (PERM-9)."""
+        now = self.resources.clock.now()
+        written = tuple(self._association(case, now) for case in due if case.is_new)
+        if written:
+            heads = tuple(self._head(case, None) for case in due)
+            change = AssociationsChanged(self.resource.id, seen, heads, now, nonce(), written=written)
+            self.resources.catalog.rehearse(change)
 
     def _decided(self, case: Case) -> Decided:
         draft = case.wish.draft or Draft(None)

@@ -228,7 +228,8 @@ def rehearsal(resources: Resources, imagined: Bodies) -> Resources:
 class _Unmoved(CatalogInFront):
     """A catalog that answers as it is and takes no change."""
 
-    def commit(self, _: Change) -> tuple[BodyKey, ...]:
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        self.rehearse(change)
         return ()
 
     def raise_counter(self, context: str, to: SchemaId) -> None:
