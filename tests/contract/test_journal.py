@@ -14,6 +14,7 @@ from sigla.changes import (
 )
 from sigla.errors import Conflict
 from sigla.model import GLOBAL, Config, Metadata, Settings, Subject, Version
+from sigla.stores.clock import SystemClock
 from tests.build import NOW, a_nonce, a_registered, a_subject, put_all, registered
 from tests.contract.conftest import Stores
 
@@ -157,3 +158,16 @@ def test_a_dropped_context_is_a_tombstone(stores: Stores) -> None:
     """Under the key by which it was listed."""
     stores.catalog.commit(ContextDropped(".eu", NOW, a_nonce()))
     assert written(stores) == ['{"keytype":"CONTEXT","tenant":"default","context":".eu","magic":0} null']
+
+
+def test_whoever_reads_from_its_end_is_told_of_all_that_is_committed_from_then_on(stores: Stores) -> None:
+    """An exporter walks through what is there, and then follows the journal from where it began to walk."""
+    registered(stores.catalog, ORDERS, id=1, nonce="before")
+    end = stores.journal.end()
+    registered(stores.catalog, ORDERS, id=2, nonce="after", ts=SystemClock().now())
+    assert [row["nonce"] for _, row in stores.journal.read(end)][-1] == "after"
+
+
+def test_all_rows_since_a_moment_ago_are_still_kept(stores: Stores) -> None:
+    """An exporter that was paused goes on from there, and need not walk through everything again."""
+    assert stores.journal.reaches(stores.journal.end())

@@ -43,9 +43,21 @@ class Call(NamedTuple):
 Plan = Callable[[Call], Fault | None]
 
 CODES = {
-    Fault.FAULTY: {"s3": (500, "InternalError"), "dynamodb": (500, "InternalServerError")},
-    Fault.THROTTLED: {"s3": (503, "SlowDown"), "dynamodb": (400, "ProvisionedThroughputExceededException")},
-    Fault.UNDECIDED: {"s3": (409, "ConditionalRequestConflict"), "dynamodb": (400, "TransactionConflictException")},
+    Fault.FAULTY: {
+        "s3": (500, "InternalError"),
+        "dynamodb": (500, "InternalServerError"),
+        "ssm": (500, "InternalServerError"),
+    },
+    Fault.THROTTLED: {
+        "s3": (503, "SlowDown"),
+        "dynamodb": (400, "ProvisionedThroughputExceededException"),
+        "ssm": (400, "ThrottlingException"),
+    },
+    Fault.UNDECIDED: {
+        "s3": (409, "ConditionalRequestConflict"),
+        "dynamodb": (400, "TransactionConflictException"),
+        "ssm": (400, "TooManyUpdates"),
+    },
 }
 AFTER = {Fault.LOST, Fault.KILLED_AFTER}
 

@@ -29,8 +29,9 @@ Line = dict[str, Any]
 
 
 @pytest.fixture
-def world(moto: Account) -> Iterator[World]:
-    with World(store=Store(moto)) as world:
+def world(engine: Account) -> Iterator[World]:
+    """On DynamoDB's own engine: moto copies its table in each transaction, and histories are made of those."""
+    with World(store=Store(engine)) as world:
         yield world
 
 

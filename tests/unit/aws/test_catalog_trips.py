@@ -1,17 +1,26 @@
 """How often the catalog asks DynamoDB, question by question, whatever the size. Whole verbs: test_trips.py."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
+
+import pytest
 
 from sigla.changes import ConfigChanged, Head, SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
 from sigla.model import LATEST, BodyKey, Config, SchemaId, Search, Settings, Version
 from sigla.ports.subjects import VersionKey
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_subject, a_target, registered
-from tests.contract.aws import AwsStores
+from tests.contract.aws import Account, AwsStores
 
 ORDERS, BASE, ABROAD = a_subject(), a_subject("base"), a_subject("orders-value", ".eu")
+
+
+@pytest.fixture
+def many(engine: Account) -> Iterator[AwsStores]:
+    """A registry for many transactions, in each of which moto would copy its table."""
+    with engine.stores() as made:
+        yield made
 
 
 def calls(stores: AwsStores, verb: Callable[[], Any]) -> dict[str, int]:
@@ -90,13 +99,13 @@ def test_reads_of_one_subject_are_one_query(stores: AwsStores) -> None:
     assert calls(stores, lambda: stores.catalog.candidates(ORDERS, ["d"])) == {"Query": 1}
 
 
-def test_who_speaks_for_an_id_costs_the_same_for_hundreds(stores: AwsStores) -> None:
+def test_who_speaks_for_an_id_costs_the_same_for_hundreds(many: AwsStores) -> None:
     """A page of names, and the heads of these subjects."""
     key = BodyKey(".", SchemaId(1))
     for number in range(40):
-        registered(stores.catalog, a_subject(f"s{number:03}"), text="t")
-    assert calls(stores, lambda: stores.catalog.speaker(key)) == {"Query": 1, "BatchGetItem": 1}
-    speaker = stores.catalog.speaker(key)
+        registered(many.catalog, a_subject(f"s{number:03}"), text="t")
+    assert calls(many, lambda: many.catalog.speaker(key)) == {"Query": 1, "BatchGetItem": 1}
+    speaker = many.catalog.speaker(key)
     assert speaker is not None
     assert speaker.subject == a_subject("s000")
 
@@ -109,9 +118,9 @@ def test_whether_one_subject_speaks_costs_no_more_than_that(stores: AwsStores) -
     assert calls(stores, lambda: stores.catalog.speaker(key, BASE)) == {"Query": 1}
 
 
-def test_who_speaks_is_found_behind_many_deleted_ones(stores: AwsStores) -> None:
+def test_who_speaks_is_found_behind_many_deleted_ones(many: AwsStores) -> None:
     """Also where a page ends in the middle of a subject: its version written last."""
-    catalog, key = stores.catalog, BodyKey(".", SchemaId(1))
+    catalog, key = many.catalog, BodyKey(".", SchemaId(1))
     for number in range(15):
         row = registered(catalog, a_subject(f"s{number:03}"), text="t")
         catalog.commit(SubjectDeleted(catalog.snapshot(a_subject(f"s{number:03}")).head, row.version, NOW, a_nonce()))

@@ -57,6 +57,16 @@ def test_a_busy_server_writes_many_lines_at_once() -> None:
     assert sink.calls <= 4
 
 
+def test_every_line_says_when_it_was_written() -> None:
+    """A trace of an exporter is compared with what the destination did at that moment."""
+    sink = Sink()
+    with outlet(sink) as lines:
+        lines.tell({"event": "exporter-waits"})
+        lines.tell({"event": "failure", "ts": 5})
+    told = [json.loads(line) for line in sink.written.splitlines()]
+    assert told == [{"event": "exporter-waits", "ts": 7}, {"event": "failure", "ts": 5}]
+
+
 def test_what_nobody_takes_is_bounded_and_the_gap_is_told_in_its_place() -> None:
     """Memory is not for logs. Whoever reads again must know that lines are missing, how many, and since when."""
     sink = Sink()

@@ -1,11 +1,14 @@
 """What a key costs: each client asks for its keys when it starts."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
-from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
+from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft, ListedDek
 from sigla.keks.verbs.deks import create_dek, read_dek
 from sigla.keks.verbs.keks import create_kek, read_kek
-from sigla.model import Subject, Version
+from sigla.keks.verbs.listing import kek_names
+from sigla.model import Page, Subject, Version
+from sigla.ports.in_front import CatalogInFront
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
@@ -27,6 +30,30 @@ def steps(store: EmbeddedStore, question: Callable[[], object]) -> int:
     finally:
         connection.set_progress_handler(None, 0)
     return taken
+
+
+class Asked(CatalogInFront):
+    """A catalog that counts the questions for lists of DEKs."""
+
+    questions = 0
+
+    def deks_listed(self, prefix: str = "") -> Iterator[ListedDek]:
+        self.questions += 1
+        return super().deks_listed(prefix)
+
+
+def test_hundreds_of_prefixes_are_one_question() -> None:
+    """A line of a request has room for five hundred; the answer is the same."""
+    with EmbeddedStore() as store:
+        registry = Registry(store.catalog, store.bodies, FixedClock())
+        for name, subject in (("k", "a"), ("l", "b"), ("m", "c")):
+            create_kek(registry, KekDraft(name, "local-kms", "id"))
+            create_dek(registry, name, Subject(".", subject), DekDraft(material="m"))
+        few, many = ["a", "b", "a"], ["a", "b", *(f"x{number}" for number in range(500))]
+        for prefixes, questions in ((few, 2), (many, 1)):
+            asked = Asked(store.catalog)
+            found = kek_names(replace(registry, catalog=asked), prefixes, deleted=False, page=Page())
+            assert (found, asked.questions) == (["k", "l"], questions)
 
 
 def test_a_key_is_read_as_fast_however_many_stand_beside_it() -> None:

@@ -4,18 +4,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sigla.errors import Refusal
 from sigla.keks.nouns import Algorithm, Dek, DekDraft, DekName, Kek, KekDraft, named
 from sigla.keks.verbs import deks, keks, listing
 from sigla.model import LATEST, Page, Version
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.attack.world import without_times
 from tests.build import FixedClock
+from tests.contract.aws import Account, engine
+
+__all__ = ["engine"]
 
 KEKS = st.sampled_from(["k", "é_2"])
 SUBJECTS = st.sampled_from(["s", ":.:s", ":.c:s", ":*:t"])
@@ -201,12 +206,24 @@ def asked_for_lists(registry: Registry, kek: str, subject: str, algorithm: Algor
         return all, using, refused.code
 
 
+def compared(catalog: Catalog, bodies: Bodies, requests: list[tuple[Any, ...]]) -> None:
+    model = Model()
+    registry = Registry(catalog, bodies, FixedClock())
+    for request in requests:
+        assert asked(registry, request) == model.ask(request), request
+    assert [without_times(kek) for kek in catalog.keks()] == [model.keks[name] for name in sorted(model.keks)]
+
+
 @given(st.lists(REQUESTS, min_size=5, max_size=30))
 def test_any_sequence_of_requests_about_keys_is_answered_by_the_rules(requests: list[tuple[Any, ...]]) -> None:
     """What a client finds depends on what was acknowledged before, and on nothing else."""
-    model = Model()
     with EmbeddedStore() as store:
-        registry = Registry(store.catalog, store.bodies, FixedClock())
-        for request in requests:
-            assert asked(registry, request) == model.ask(request), request
-        assert [without_times(kek) for kek in store.catalog.keks()] == [model.keks[name] for name in sorted(model.keks)]
+        compared(store.catalog, store.bodies, requests)
+
+
+@settings(max_examples=max(1, settings().max_examples // 25))  # each is hundreds of calls
+@given(requests=st.lists(REQUESTS, min_size=20, max_size=60))
+def test_the_rules_about_keys_are_the_same_on_aws(engine: Account, requests: list[tuple[Any, ...]]) -> None:
+    """Whatever a table keeps in several places says one thing."""
+    with engine.stores() as stores:
+        compared(stores.catalog, stores.bodies, requests)

@@ -33,6 +33,10 @@ class TurnOver(Interrupted):
     """The work took longer than it may here. Elsewhere it may begin again."""
 
 
+class AsksElsewhere(TurnOver):
+    """The work comes to a question that may take seconds. It begins again on a thread that is there for questions."""
+
+
 class OutOfTime(Interrupted):
     """The request has computed, or waited, for as long as it may."""
 
@@ -66,6 +70,7 @@ class Effort:
     """
 
     __slots__ = (
+        "_asks",
         "_began",
         "_committed",
         "_computed",
@@ -87,7 +92,7 @@ class Effort:
         self._used = self._turn_began = 0.0
         self._turn_ends: float | None = None
         self._share: Share | None = None
-        self._committed = False
+        self._committed = self._asks = False
         self.ahead = 0
         """Steps until the next look at the clock."""
         self.unwanted = False
@@ -102,14 +107,16 @@ class Effort:
         return self._limits.waiting_s - (self._now() - self._began - self._used)
 
     @contextmanager
-    def turn(self, seconds: float | None = None, share: Share | None = None) -> Iterator[None]:
+    def turn(self, seconds: float | None = None, share: Share | None = None, *, asks: bool = True) -> Iterator[None]:
         """What this thread computes inside is for this request: its pulses may raise.
 
         seconds: of this turn; beyond them TurnOver. Whoever sets them can undo all that was written. share: is held.
+        asks: whether the thread may wait for other services.
         """
         began = self._turn_began = self._computed()
         self._turn_ends = None if seconds is None else began + seconds
         self._share, self._committed, self.ahead = share, False, STEPS_PER_LOOK
+        self._asks = asks and seconds is None
         before, _mine.effort = _mine.effort, self
         try:
             yield
@@ -120,6 +127,7 @@ class Effort:
     def glance(self, job: Callable[[], Item]) -> Item | None:
         """What the job yields in a turn without time: None unless it is at hand. It is not counted."""
         self._turn_ends, self._share, self._committed, self.ahead = -inf, None, False, STEPS_PER_LOOK
+        self._asks = False
         before, _mine.effort = _mine.effort, self
         try:
             return job()
@@ -163,9 +171,9 @@ class Effort:
 
     @contextmanager
     def wait(self) -> Iterator[None]:
-        """As `rest`, for a question that may take seconds. A thread that everybody needs does not ask: TurnOver."""
-        if self._turn_ends is not None and not self._committed:
-            raise TurnOver
+        """As `rest`, for a question that may take seconds. A thread that others need does not ask: AsksElsewhere."""
+        if not self._asks and not self._committed:
+            raise AsksElsewhere
         with self.rest():
             yield
 

@@ -1,10 +1,11 @@
 """A registry in front of its store: what is remembered, which ring it reads through, and whose data it believes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from functools import cache
 from threading import TIMEOUT_MAX
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sigla import keys
 from sigla.auth.api_keys import Keys
@@ -20,7 +21,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.store import Store
 from sigla.ports.zones import Zones
 from sigla.registry import Options, Registry
-from sigla.settings import PREFIX, InvalidSetting, Settings
+from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, InvalidSetting, Settings
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
@@ -28,6 +29,14 @@ from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
     from sigla.stores.dynamodb.store import AwsStore
+
+
+NO_EXPORTERS: Final[Mapping[str, str]] = {
+    EXPORTERS_HERE: "",
+    EXPORTERS_ELSEWHERE: "a zone cannot keep credentials. Send the request to the registry outside of zones",
+    "": "nothing would run them. Set exporters = true in the stage file of this registry, and deploy",
+}
+"""Why a function changes no exporters, by `Settings.exporters`; a server on one machine runs them itself."""
 
 
 class Instance(NamedTuple):
@@ -102,8 +111,15 @@ def owning(settings: Settings, store: "AwsStore") -> Iterator[Ownership | None]:
 def beside(store: Store, settings: Settings, ring: Ring, zones: Zones | None = None) -> tuple[Registry, Counts]:
     """A registry with a memory of its own; any number of them may share a store in one process, and no other writes."""
     bodies, counts = _remembered(store, store.bodies, settings, ring)
-    materials = _materials(settings)
-    registry = Registry(store.catalog, bodies, store.clock, _options(settings), directory=zones, materials=materials)
+    registry = Registry(
+        store.catalog,
+        bodies,
+        store.clock,
+        _options(settings),
+        directory=zones,
+        materials=_materials(settings),
+        secrets=store.secrets,
+    )
     return registry, counts
 
 
@@ -131,8 +147,16 @@ def among_others(
     remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
     speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
     with closing(speakers):
-        materials = _materials(settings, clients)
-        yield Registry(speakers, bodies, store.clock, _options(settings), directory=zones, materials=materials), counts
+        registry = Registry(
+            speakers,
+            bodies,
+            store.clock,
+            replace(_options(settings), no_exporters=NO_EXPORTERS[settings.exporters]),
+            directory=zones,
+            materials=_materials(settings, clients),
+            secrets=store.secrets,
+        )
+        yield registry, counts
 
 
 def _materials(settings: Settings, clients: "Callable[[], Clients] | None" = None) -> SharedMaterials:

@@ -21,6 +21,7 @@ _FILE_CHUNK = 200
 """Characters of one file name; what is longer continues in a directory below. File systems end at 255 bytes."""
 
 _RESERVED = re.compile("[#/%\x00-\x1f\x7f-\x9f]")
+_FOREIGN_TO_PARAMETERS = re.compile("[^A-Za-z0-9_-]")
 _FOREIGN_TO_FILES = re.compile("[^a-z0-9_-]")
 
 
@@ -152,6 +153,23 @@ def pending_file(registry: str, key: BodyKey, group: int, kind: str) -> str:
 
 def api_key_file(registry: str, name: str) -> str:
     return f"{file_component(registry)}/keys/{file_component(name)}.json"
+
+
+def secret_file(registry: str, exporter: str, nonce: str) -> str:
+    return f"{secrets_directory(registry)}/{file_component(exporter)}.{file_component(nonce)}.json"
+
+
+def secrets_directory(registry: str) -> str:
+    return f"{file_component(registry)}/secrets"
+
+
+# --- parameters of SSM -----------------------------------------------------------------------------------------------
+
+
+def secret_parameter(table: str, registry: str, exporter: str, nonce: str) -> str:
+    """A name that AWS takes, of letters, digits and `_-.`; roles are given all that begins with that of their table."""
+    rest = (_FOREIGN_TO_PARAMETERS.sub(lambda found: _percent(found.group()), each) for each in (registry, exporter))
+    return f"/sigla/{table}/{'/'.join(rest).replace('%', '.')}/{nonce}"
 
 
 # --- entries of a zone's ring ----------------------------------------------------------------------------------------
@@ -357,6 +375,11 @@ def listed_deks_pk(registry: str) -> str:
 def listed_dek_sk(spelled: str, pk: str, sk: str) -> str:
     """pk, sk: of the DEK itself, which together would be too long."""
     return f"{sortable(spelled)}\t{blake2b(f'{pk}/{sk}'.encode(), digest_size=16).hexdigest()}"
+
+
+def exporters_pk(registry: str) -> str:
+    """The partition of all exporters, by name."""
+    return f"{component(registry)}#exporters"
 
 
 def identity_pk(registry: str) -> str:

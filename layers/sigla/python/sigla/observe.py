@@ -12,7 +12,9 @@ from typing import NamedTuple
 import orjson
 
 from sigla.errors import StoreError
+from sigla.keks.refusals import KmsDenied, KmsFailed
 from sigla.ports.clock import Clock
+from sigla.ports.kms import KmsFailed as KeyServiceFailed
 
 NO_PARAMS: Mapping[str, str] = {}
 
@@ -77,7 +79,10 @@ def request(seen: Seen) -> Facts:
 
 
 def failure(error: BaseException, *, request_id: str) -> Facts:
-    """A fault of ours, with where it happened. For storage also the reason; other messages may quote a schema."""
+    """A fault of ours, with where it happened.
+
+    For storage and key services also the reason; other messages may quote a schema.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     facts: Facts = {
         "event": "failure",
@@ -85,7 +90,7 @@ def failure(error: BaseException, *, request_id: str) -> Facts:
         "error": type(error).__qualname__,
         "trace": [f"{frame.filename}:{frame.lineno} {frame.name}" for frame in frames],
     }
-    if isinstance(error, StoreError):
+    if isinstance(error, StoreError | KeyServiceFailed | KmsFailed | KmsDenied):
         facts["reason"] = f"{error}: {error.__cause__}" if error.__cause__ else str(error)
     return facts
 

@@ -23,6 +23,10 @@ AUTO, KEYS, NONE = "auto", "keys", "none"
 """Who may ask: as it suits the place (everybody on loopback, elsewhere those with keys); those with keys; everybody."""
 
 
+EXPORTERS_HERE, EXPORTERS_ELSEWHERE = "here", "elsewhere"
+"""Where exporters of a function's registry are written down: by this function; or by another one, since this one has
+no way to the place for credentials."""
+
 RETRYING_SECONDS: Final = 20.0
 """How long a write that loses races tries again. Less than the 29 seconds after which API Gateway gives up."""
 
@@ -54,6 +58,9 @@ class Settings:
     memory_bytes: what schemas kept at hand may take.
     memory_seconds: how long a process keeps a schema at hand before it looks again.
     local_secret: of `local-kms`, for shared KEKs without a secret of their own.
+    exporters: where a function's registry takes exporters, `EXPORTERS_HERE` or `EXPORTERS_ELSEWHERE`; empty: nowhere.
+        `sigla serve` always takes them.
+    exporters_function: what the journal's function wakes whenever it has told something new.
     zone: the availability zone that a function was put into, by its AZ id; empty: none in particular.
     ring: the members of the zone's cache ring, addresses separated by commas, as in `valkey://10.0.0.7:6379`.
     ring_seconds: how long a schema stands in the ring.
@@ -86,6 +93,8 @@ class Settings:
     memory_bytes: int = 16 * 2**20
     memory_seconds: int = 300
     local_secret: str = ""
+    exporters: str = ""
+    exporters_function: str = ""
     zone: str = ""
     ring: str = ""
     ring_seconds: int = 3_600
@@ -148,6 +157,11 @@ class Settings:
                     f"{PREFIX}CORS_ORIGINS has {origin!r}; an origin is written as browsers send it, as "
                     "https://ui.example or http://localhost:3000, without a path; * is every one."
                 )
+        if settings.exporters not in ("", EXPORTERS_HERE, EXPORTERS_ELSEWHERE):
+            raise InvalidSetting(
+                f"{PREFIX}EXPORTERS is {settings.exporters}; it must be {EXPORTERS_HERE}, {EXPORTERS_ELSEWHERE} or "
+                "empty."
+            )
         if settings.auth not in (AUTO, KEYS, NONE):
             raise InvalidSetting(f"{PREFIX}AUTH is {settings.auth}; it must be one of {AUTO}, {KEYS}, {NONE}.")
         return settings

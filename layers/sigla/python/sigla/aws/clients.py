@@ -168,6 +168,13 @@ class Clients:
         """Of Lambda."""
         return self._client("lambda", PROBING)
 
+    @cached_property
+    def ssm(self) -> Any:
+        """The client of the parameter store."""
+        client = self._client("ssm")
+        client.meta.events.register("after-call", must_be_of_aws)
+        return client
+
     def kms(self, region: str, key_id: str | None = None, secret: str | None = None) -> Any:
         """The client of KMS in the region, with these credentials or with the session's: all its keys share it."""
         asked = region, key_id, secret
@@ -190,7 +197,7 @@ class Clients:
         """Closes the connections that are open. The clients open new ones when they are used again."""
         with self._making:
             of_keys = [*self._open_of_keys]
-        shared = [self.__dict__[name] for name in {"s3", "dynamodb", "functions"} & self.__dict__.keys()]
+        shared = [self.__dict__[name] for name in {"s3", "dynamodb", "functions", "ssm"} & self.__dict__.keys()]
         for client in (*shared, *of_keys):
             client.close()
 

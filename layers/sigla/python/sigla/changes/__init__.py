@@ -3,8 +3,9 @@
 All that a decision rests on is in the change, as it was seen; a store that finds it otherwise raises `Conflict` and
 has written nothing.
 
-A change is about the versions of one subject, the settings of one scope, one context, keys (`changes.keys`), or the
-associations of one resource. Whatever it is about, it knows what others have to know of it:
+A change is about the versions of one subject, the settings of one scope, one context, keys (`changes.keys`), the
+associations of one resource, or an exporter (`changes.exporters`). Whatever it is about, it knows what others have to
+know of it:
 
     scope, leads_to   whose it is: a principal needs rights to these
     ids, concerns     which ids may have another speaker once it is written
@@ -18,6 +19,7 @@ What it does to rows is the business of each store (`stores/*/changes`), what it
 from dataclasses import dataclass
 
 from sigla.associations.nouns import Associations
+from sigla.changes.exporters import ExporterChanged
 from sigla.changes.keys import DEKS_AT_ONCE, DeksChanged, DekWrite, KekChanged
 from sigla.changes.kinds import AnyChange, ContextChange, Evidence, Head, SettingsChange, SubjectChange
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Config, Row, SchemaId, Search, Subject, Target, Version
@@ -35,6 +37,7 @@ __all__ = [
     "DekWrite",
     "DeksChanged",
     "Displaced",
+    "ExporterChanged",
     "Head",
     "ImportBegun",
     "Imported",
@@ -366,4 +369,5 @@ Change = (
     | KekChanged
     | DeksChanged
     | AssociationsChanged
+    | ExporterChanged
 )

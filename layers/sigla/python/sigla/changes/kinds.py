@@ -1,8 +1,9 @@
-"""What every change knows, whatever it is about: a subject's versions, a scope's settings, a context, or keys."""
+"""What every change knows, whatever it is about: versions, settings, a context, keys, associations or an exporter."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import DekName, Kek, KeysSeen
 from sigla.model import BodyKey, Chain, Row, SchemaId, Settings, Subject
 
@@ -46,6 +47,7 @@ class Evidence(Protocol):
     def max_id(self, context: str, /) -> SchemaId: ...
     def kek(self, name: str, /) -> Kek | None: ...
     def deks_of(self, name: DekName, version: int, /) -> KeysSeen: ...
+    def exporter(self, name: str, /) -> Exporter | None: ...
 
 
 class AnyChange:

@@ -17,6 +17,7 @@ never change. A row is a JSON-able mapping:
         {"type": "NUMBERING", "context": ".", "after": 100000}
         {"type": "KEK", "key": {…}, "value": {…} or null}      DEK likewise: as `_dek_registry_keys` has them
             and "ts", the time of the key
+        {"type": "EXPORTER", "key": {…}, "value": {…} or null, "state": "PAUSED"}    never with what is secret
         {"type": "ASSOC", "context": ".", "name": "s", "key": {…}, "association": {…} or null}
 """
 
@@ -35,6 +36,7 @@ from sigla.changes import (
     ContextListed,
     DeksChanged,
     Displaced,
+    ExporterChanged,
     ImportBegun,
     Imported,
     KekChanged,
@@ -47,6 +49,8 @@ from sigla.changes import (
     VersionPurged,
 )
 from sigla.errors import FormTooNew
+from sigla.exporters import records as exporter_records
+from sigla.exporters.nouns import Exporter
 from sigla.forms import FORM, JOURNAL_ROW, newer
 from sigla.keks import records as key_records
 from sigla.keks.nouns import Dek, Kek
@@ -187,6 +191,8 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield from _key_entries(change)
         case AssociationsChanged():
             yield from _associations(change, effects)
+        case ExporterChanged():
+            yield _exporter(change)
         case _:
             assert_never(change)
 
@@ -226,6 +232,15 @@ def _association(one: Association) -> Entry:
     }
 
 
+def _exporter(change: ExporterChanged) -> Entry:
+    return {
+        "type": exporter_records.EXPORTER,
+        "key": exporter_records.exporter_key(change.name),
+        "value": None if change.exporter is None else exporter_records.exporter_value(change.exporter),
+        "state": change.state.value,
+    }
+
+
 def _of(type: str, subject: Subject) -> Entry:
     return {"type": type, "context": subject.context, "name": subject.name}
 
@@ -254,6 +269,8 @@ Record = tuple[bytes, bytes | None, int]
 
 OF_KEYS: Final = frozenset({key_records.KEK, key_records.DEK})
 """Entries whose records stand in a topic of their own."""
+_APART: Final = OF_KEYS | {exporter_records.EXPORTER}
+"""Entries without a record of `_schemas`."""
 
 
 def key_records_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
@@ -262,6 +279,28 @@ def key_records_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
         for entry in each["entries"]:
             if entry["type"] in OF_KEYS:
                 yield *topic.pair(entry["key"], entry["value"]), entry.get("ts", each["ts"])
+
+
+def exporters_told(rows: Iterable[Mapping[str, Any]]) -> list[Exporter]:
+    """The exporters that stand at the end of these rows, in the order in which they were created."""
+    standing: dict[str, Exporter] = {}
+    for each in rows:
+        for entry in each["entries"]:
+            if entry["type"] == exporter_records.EXPORTER:
+                name = entry["key"]["name"]
+                if entry["value"] is None:
+                    standing.pop(name, None)
+                else:
+                    standing[name] = exporter_records.exporter(entry["value"])
+    return [*standing.values()]
+
+
+def exporter_records_of(rows: Iterable[Mapping[str, Any]]) -> Iterator[Record]:
+    """What was decided about exporters, in commit order: records that no topic of Confluent's has."""
+    for each in rows:
+        for entry in each["entries"]:
+            if entry["type"] == exporter_records.EXPORTER:
+                yield *topic.pair(entry["key"], entry["value"]), each["ts"]
 
 
 def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Record]:
@@ -292,7 +331,7 @@ def _reachable_entries(row: Mapping[str, Any]) -> Iterator[Entry]:
     return (
         entry
         for entry in row["entries"]
-        if entry["type"] not in OF_KEYS and ("name" not in entry or names.is_reachable(_subject(entry)))
+        if entry["type"] not in _APART and ("name" not in entry or names.is_reachable(_subject(entry)))
     )
 
 

@@ -1,9 +1,10 @@
-"""Ids, versions, settings, keys and associations, as one port: a commit is one change, all of it or nothing."""
+"""All that is written by commits, as one port: a commit is one change, all of it or nothing."""
 
 from typing import Protocol
 
 from sigla.associations.port import AssociationLists
 from sigla.changes import Change
+from sigla.exporters.port import ExporterLists
 from sigla.keks.port import KeyLists
 from sigla.model import BodyKey
 from sigla.ports.ids import Ids
@@ -11,7 +12,7 @@ from sigla.ports.lists import Lists
 from sigla.ports.subjects import Subjects
 
 
-class Catalog(Subjects, Ids, Lists, KeyLists, AssociationLists, Protocol):
+class Catalog(Subjects, Ids, Lists, KeyLists, AssociationLists, ExporterLists, Protocol):
     """Every read sees every commit that has returned (linearizable per subject). Take the part that you need."""
 
     @property
@@ -29,4 +30,8 @@ class Catalog(Subjects, Ids, Lists, KeyLists, AssociationLists, Protocol):
 
         Raises Conflict if what the change saw is no longer so, OutcomeUnknown if it cannot say.
         """
+        ...
+
+    def rehearse(self, change: Change) -> None:
+        """Writes nothing. Raises Denied where this catalog would not let its caller commit the change."""
         ...

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change
+from sigla.exporters.nouns import Exporter, ExporterProgress
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.model import (
     Body,
@@ -128,10 +129,27 @@ class CatalogInFront:
     def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
         return self._catalog.associations_named(name, namespace)
 
+    # --- exporters ---------------------------------------------------------------------------------------------------
+
+    def exporter(self, name: str) -> Exporter | None:
+        return self._catalog.exporter(name)
+
+    def exporters(self) -> Iterator[Exporter]:
+        return self._catalog.exporters()
+
+    def progress(self, name: str) -> ExporterProgress | None:
+        return self._catalog.progress(name)
+
+    def advance(self, exporter: Exporter, progress: ExporterProgress) -> None:
+        self._catalog.advance(exporter, progress)
+
     # --- changes -----------------------------------------------------------------------------------------------------
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         return self._catalog.commit(change)
+
+    def rehearse(self, change: Change) -> None:
+        self._catalog.rehearse(change)
 
 
 class BodiesInFront:

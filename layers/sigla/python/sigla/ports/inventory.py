@@ -1,9 +1,21 @@
 """What no other port tells: everything there is, whether or not anything points to it."""
 
+import zlib
 from collections.abc import Iterable, Iterator
-from typing import Protocol
+from typing import Final, NamedTuple, Protocol
 
+from sigla.associations.nouns import Association
+from sigla.keks.nouns import Dek, Kek
 from sigla.model import Body, BodyKey, Guid, Subject
+
+UNFIT: Final = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
+"""What reading a row raises that no commit has written."""
+
+
+class UnreadableRow(NamedTuple):
+    """A row that is not what its place is for. place: where it stands, for people."""
+
+    place: str
 
 
 class Inventory(Protocol):
@@ -45,6 +57,29 @@ class Inventory(Protocol):
 
     def earlier(self, key: BodyKey) -> Iterator[Body]:
         """What stood under the id before, newest first, as far as it can be believed and anything keeps it."""
+        ...
+
+    def key_rows(self) -> Iterator[Kek | Dek | UnreadableRow]:
+        """Every KEK, and every DEK that stands under one, or is listed under one that is missing."""
+        ...
+
+    def association_rows(self) -> Iterator[Association | UnreadableRow]:
+        """Every association, as the list of all of them has it."""
+        ...
+
+    def is_whole(self, one: Association) -> bool:
+        """Whether every question finds the association, and its subject and its topic know of it."""
+        ...
+
+    def make_whole(self, one: Association, at: int) -> bool:
+        """Puts the association wherever it is missing, and counts those of its subject anew; at: the time.
+
+        False where another one stands in a place of it: then nothing is changed. Raises Conflict.
+        """
+        ...
+
+    def recount_deks(self, kek: str, at: int) -> None:
+        """Counts and lists the DEKs under a KEK anew, as they stand; at: the time. Raises Conflict."""
         ...
 
     def is_empty(self) -> bool:

@@ -13,3 +13,14 @@ class Journal(Protocol):
         The form is that of `sigla.journal.row`.
         """
         ...
+
+    def end(self) -> int:
+        """A position before which no row will come any more that is not there yet.
+
+        Whoever reads from there is told of everything that is committed from now on.
+        """
+        ...
+
+    def reaches(self, after: int) -> bool:
+        """Whether all rows after a position are still kept, and not only the later ones of them."""
+        ...

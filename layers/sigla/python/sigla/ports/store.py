@@ -11,6 +11,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
 from sigla.ports.marks import Marks
+from sigla.ports.secrets import Secrets
 from sigla.ports.zones import Zones
 
 
@@ -28,6 +29,11 @@ class Store(Protocol):
     def journal(self) -> Journal: ...
     @property
     def inventory(self) -> Inventory: ...
+    @property
+    def secrets(self) -> Secrets:
+        """Credentials of exporters; a store that is only read keeps none."""
+        ...
+
     @property
     def clock(self) -> Clock:
         """Dates what is written there."""

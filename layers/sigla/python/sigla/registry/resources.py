@@ -25,6 +25,7 @@ from sigla.model import (
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
+from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.ports.zones import Zones
 from sigla.registry.steps.known import Known
@@ -45,6 +46,8 @@ class Options:
     """A longer text is refused (42209)."""
     retrying_seconds: float = RETRYING_SECONDS
     """How long a write may go on losing races before it is given up (50002)."""
+    no_exporters: str = ""
+    """Why exporters cannot be changed here, and what to do about it; empty where they can."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,8 @@ class Resources:
     furthest: int | None = None
     materials: Materials = field(default_factory=NoKms)
     """What makes and unwraps the keys under shared KEKs."""
+    secrets: Secrets = field(default_factory=NoSecrets)
+    """Where the credentials of exporters are kept."""
 
     def ask(
         self,

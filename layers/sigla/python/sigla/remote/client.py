@@ -2,12 +2,14 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from socket import SHUT_RDWR
 from ssl import SSLCertVerificationError, SSLError
 from threading import Lock, local
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlencode, urljoin, urlsplit
 
 from sigla.backoff import Backoff
@@ -25,15 +27,16 @@ PATIENCE_S = 30.0
 """For a connection, and for each piece of an answer."""
 LONGEST = 2**28
 """Bytes of an answer."""
+LONGEST_SENTENCE = 500
+"""Characters of a refusal."""
 FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
 NOT_TRUSTED = (
     "has a certificate that this machine does not trust ({why}). Where an authority of your own signed it,"
     " name the file of that authority in the environment: SSL_CERT_FILE=FILE."
 )
+JSON = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
 NO_TLS = {"WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "PACKET_LENGTH_TOO_LONG", "HTTP_REQUEST"}
 """What OpenSSL calls an answer in clear text, by its release."""
-NOT_UNWRAPPED = (40370, 42271, 50070)
-"""What a registry answers about a DEK that its key service does not unwrap, however often it is asked."""
 TLS_PATIENCE_S = 5.0
 """For a port that may speak TLS where the URL says that it does not."""
 
@@ -44,34 +47,53 @@ Result = TypeVar("Result")
 class Remote:
     """A connection for each thread. A registry that fails, or does not answer, is asked again.
 
-    Raises RemoteMisused, RemoteRefused.
+    token: of a bearer, in the place of a user. patience_s: for a connection, and for each piece of an answer. connect:
+    makes a connection in another way. Raises RemoteMisused, RemoteRefused.
     """
 
-    def __init__(self, url: str, user: str, clock: Clock) -> None:
+    def __init__(
+        self,
+        url: str,
+        user: str,
+        clock: Clock,
+        *,
+        token: str = "",
+        patience_s: float = PATIENCE_S,
+        connect: Callable[..., HTTPConnection] | None = None,
+    ) -> None:
         if not is_url(url):
             raise RemoteMisused(f"Invalid URL of a registry {url.rpartition('@')[2]}: {FORM}.")
         parts = urlsplit(url)
-        self._connect: Callable[..., HTTPConnection] = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+        self._tls = parts.scheme == "https"
+        self._connect: Callable[..., HTTPConnection] = connect or (HTTPSConnection if self._tls else HTTPConnection)
+        self._patience_s = patience_s
         self._host, self._port = parts.hostname or "", parts.port
         self._path = parts.path.rstrip("/")
         self._clock = clock
         self._own = local()
         self._lock = Lock()
         self._open: list[HTTPConnection] = []
+        self._interrupted = False
         self.shown = shown_url(url)
         if parts.query or parts.fragment:
             raise RemoteMisused(f"The URL of a registry has no query and no fragment: give {self.shown}.")
         user = user or unquote(parts.netloc.rpartition("@")[0])
         self._headers = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
-        if user:
+        if token:
+            self._headers["Authorization"] = f"Bearer {token}"
+        elif user:
             self._headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
 
     def get(self, path: str, **query: object) -> Any:
         """The answer; None where there is no such thing."""
+        return self.get_unless((), path, **query)
+
+    def get_unless(self, withheld: Collection[int], path: str, /, **query: object) -> Any:
+        """The answer, as `get` gives it. withheld: codes by which the registry says that it cannot. Raises Withheld."""
         target = f"{self._path}{path}?{urlencode(query)}" if query else f"{self._path}{path}"
         for _ in Backoff(self._clock, FIRST_PAUSE_S, tries=TRIES):
             try:
-                status, location, body = self._ask(target)
+                status, location, body = self._ask("GET", target)
                 problem = f"{self.shown} answers {path} with status {status}."
                 if status // 100 == 3 and location:  # credentials do not follow by themselves
                     elsewhere = shown_url(urljoin(f"{self.shown}{path}", location)).removesuffix(path)
@@ -80,7 +102,7 @@ class Remote:
                     return _none(body, problem)
                 if status < 400:
                     return json.loads(body)
-                if _number(body) in NOT_UNWRAPPED:
+                if _number(body) in withheld:
                     raise Withheld(problem)
                 if status in (401, 403):
                     raise self._denied(status)
@@ -88,19 +110,42 @@ class Remote:
                     self._check_no_tls()
                 if status < 500 and status != 429:
                     raise RemoteMisused(f"{problem} If it is not a schema registry, give the URL of one: {FORM}.")
-            except SSLCertVerificationError as refused:
-                raise RemoteMisused(f"{self.shown} {NOT_TRUSTED.format(why=refused.verify_message)}") from None
             except (OSError, HTTPException) as silence:
-                problem = f"{self.shown} does not answer ({getattr(silence, 'strerror', None) or silence})."
-                if isinstance(silence, SSLError) and silence.reason in NO_TLS:
-                    raise RemoteMisused(f"{self.shown} answers without TLS: give its URL with http://.") from None
-                if isinstance(silence, BadStatusLine | ConnectionResetError):
-                    self._check_no_tls()
+                problem = self._said_of(silence)
         raise RemoteRefused(problem)
+
+    def send(self, method: str, path: str, form: Mapping[str, object] | None = None, **query: object) -> "RemoteAnswer":
+        """What the registry answers, whatever that is. A request must be one that may be repeated.
+
+        It is tried once, and once more where a connection was open before: the server may have closed it meanwhile.
+        """
+        target = f"{self._path}{path}?{urlencode(query)}" if query else f"{self._path}{path}"
+        content = None if form is None else json.dumps(form).encode()
+        again = getattr(self._own, "used", False)
+        try:
+            try:
+                status, _, body = self._ask(method, target, content)
+            except (ConnectionError, BadStatusLine):
+                if not again:
+                    raise
+                status, _, body = self._ask(method, target, content)
+        except (OSError, HTTPException) as silence:
+            raise RemoteRefused(self._said_of(silence)) from None
+        return RemoteAnswer(status, body)
+
+    def _said_of(self, silence: OSError | HTTPException) -> str:
+        """A sentence. Raises RemoteMisused where the URL is what is wrong."""
+        if isinstance(silence, SSLCertVerificationError):
+            raise RemoteMisused(f"{self.shown} {NOT_TRUSTED.format(why=silence.verify_message)}") from None
+        if isinstance(silence, SSLError) and silence.reason in NO_TLS:
+            raise RemoteMisused(f"{self.shown} answers without TLS: give its URL with http://.") from None
+        if isinstance(silence, BadStatusLine | ConnectionResetError) and not self._interrupted:
+            self._check_no_tls()
+        return f"{self.shown} does not answer ({getattr(silence, 'strerror', None) or silence})."
 
     def _check_no_tls(self) -> None:
         """Looks at a port that gave no answer to plain HTTP. Raises RemoteMisused if it speaks TLS."""
-        if self._connect is HTTPSConnection:
+        if self._tls:
             return
         secure = HTTPSConnection(self._host, self._port or 80, timeout=TLS_PATIENCE_S)
         try:
@@ -141,20 +186,52 @@ class Remote:
         for connection in self._open:
             connection.close()
 
-    def _ask(self, target: str) -> tuple[int, str, bytes]:
+    def interrupt(self) -> None:
+        """Ends what other threads wait for; they find that the registry does not answer."""
+        self._interrupted = True
+        for connection in self._open:
+            if (socket := connection.sock) is not None:
+                with suppress(OSError):
+                    socket.shutdown(SHUT_RDWR)
+
+    def _ask(self, method: str, target: str, content: bytes | None = None) -> tuple[int, str, bytes]:
         """Status, where to go instead, body."""
         connection: HTTPConnection | None = getattr(self._own, "connection", None)
         if connection is None:
-            connection = self._own.connection = self._connect(self._host, self._port, timeout=PATIENCE_S)
+            connection = self._own.connection = self._connect(self._host, self._port, timeout=self._patience_s)
             with self._lock:
                 self._open.append(connection)
+        headers = self._headers if content is None else self._headers | JSON
         try:
-            connection.request("GET", target, headers=self._headers)
+            connection.request(method, target, body=content, headers=headers)
             answer = connection.getresponse()
-            return answer.status, answer.headers.get("Location", ""), _whole(answer)
+            found = answer.status, answer.headers.get("Location", ""), _whole(answer)
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
+            self._own.used = False
             raise
+        self._own.used = True
+        return found
+
+
+class RemoteAnswer(NamedTuple):
+    """What a registry answered."""
+
+    status: int
+    body: bytes
+
+    @property
+    def code(self) -> int:
+        """The number of a refusal; that of HTTP where it has none of its own."""
+        number = _number(self.body)
+        return number if isinstance(number, int) else self.status
+
+    @property
+    def sentence(self) -> str:
+        """The sentence of a registry's refusal; of whatever else answers, nothing but the status is told."""
+        if not isinstance(_number(self.body), int):
+            return f"status {self.status}"
+        return str(json.loads(self.body).get("message", ""))[:LONGEST_SENTENCE]
 
 
 def _whole(answer: HTTPResponse) -> bytes:

@@ -178,8 +178,13 @@ class OwnCatalog:
         self.associations_of_resource = asking(catalog.associations_of_resource)
         self.associations_of_subject = asking(catalog.associations_of_subject)
         self.associations_named = listing(catalog.associations_named)
+        self.exporter = asking(catalog.exporter)
+        self.exporters = listing(catalog.exporters)
+        self.progress = asking(catalog.progress)
+        self.advance = doing(catalog.advance)
         self.next_id = doing(catalog.next_id)
         self.raise_counter = doing(catalog.raise_counter)
+        self.rehearse = asking(catalog.rehearse)
         self.commit = doing(catalog.commit)
 
 

@@ -29,15 +29,24 @@ Included = Callable[[int, JournalRow], bool]
 """Whether a row of the journal, by its position, is meant."""
 
 
-def _every_row(_: int, __: JournalRow) -> bool:
+def every_row(_: int, __: JournalRow) -> bool:
+    """The whole journal."""
     return True
 
 
 def topic(
-    store: Store, progress: Progress, *, compacted: bool = False, until: Included = _every_row
+    store: Store,
+    progress: Progress,
+    *,
+    compacted: bool = False,
+    until: Included = every_row,
+    bodies: Bodies | None = None,
 ) -> Iterator[TopicRecord]:
-    """A registry as the topic, with offsets. Where the store does not keep its whole journal, as if compacted."""
-    bodies, ids = store.bodies, store.inventory.bodies()
+    """A registry as the topic, with offsets. Where the store does not keep its whole journal, as if compacted.
+
+    bodies: those of the store, where something stands in front of them.
+    """
+    bodies, ids = bodies or store.bodies, store.inventory.bodies()
     if compacted or store.inventory.journal_kept_since() > 0:
         records = standing(store.catalog, bodies, ids)
     else:
@@ -49,7 +58,7 @@ def topic(
 
 
 def key_topic(
-    store: Store, progress: Progress, *, compacted: bool = False, until: Included = _every_row
+    store: Store, progress: Progress, *, compacted: bool = False, until: Included = every_row
 ) -> Iterator[TopicRecord]:
     """The same of keys of field encryption, as the topic `_dek_registry_keys`."""
     if compacted or store.inventory.journal_kept_since() > 0:

@@ -31,6 +31,7 @@ from sigla.journal.replay.states import (
     lived,
     rejected,
     replayed,
+    state_of,
     surviving,
 )
 
@@ -70,5 +71,6 @@ __all__ = [
     "read_line",
     "rejected",
     "replayed",
+    "state_of",
     "surviving",
 ]

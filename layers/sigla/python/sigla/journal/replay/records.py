@@ -13,6 +13,7 @@ from sigla.associations import records as association_records
 from sigla.associations.nouns import LIFECYCLES, TYPES, Association
 from sigla.contract import ENVIRONMENTS, HIGHEST, LEVELS, MODES, POLICIES, RULE_KINDS, RULE_MODES
 from sigla.errors import InvalidSubject
+from sigla.exporters import records as exporter_records
 from sigla.journal.replay import keys
 from sigla.journal.replay.events import (
     Associated,
@@ -50,8 +51,10 @@ TIME = "no record can have that time"
 NAME = "no subject can be stored under that name"
 VALUE = "its value cannot be read"
 
-FOREIGN = frozenset({UNKNOWN})
-"""Why records are skipped that are not missed here: they are of kinds that this registry does not have."""
+EXPORTER = "an exporter is created by its API, as no record has its credentials"
+
+FOREIGN = frozenset({UNKNOWN, EXPORTER})
+"""Why records are skipped that are not missed here: they are of kinds that an import does not bring."""
 
 ENABLED_AT = (*ENVIRONMENTS, None)
 
@@ -220,6 +223,11 @@ def _noop(record: TopicRecord, _: Json, value: Json | None) -> Event:
     return Continued(record.offset, context, SchemaId(_number_from(value["continueAfter"], 0)))
 
 
+def _exporter(_: TopicRecord, __: Json, ___: Json | None) -> Event:
+    """Only the journal has such records. Raises _UnfitRecord."""
+    raise _UnfitRecord(EXPORTER)
+
+
 def _association(record: TopicRecord, key: Json, value: Json | None) -> Event:
     told = association_records.key_of(key)
     if value is None:
@@ -242,6 +250,7 @@ _READERS: Mapping[str, Callable[[TopicRecord, Json, Json | None], Event]] = {
     "CONTEXT": _context,
     "NOOP": _noop,
     "ASSOC": _association,
+    exporter_records.EXPORTER: _exporter,
 }
 
 

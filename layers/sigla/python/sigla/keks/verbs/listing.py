@@ -1,14 +1,19 @@
 """Lists of keys."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Final
 
-from sigla.keks.nouns import Algorithm
+from sigla.keks.nouns import Algorithm, ListedDek
 from sigla.keks.rules import check_kek_name
 from sigla.keks.verbs.asking import found_kek, placed, standing
 from sigla.keys import utf16
 from sigla.model import Page, Subject
 from sigla.registry import Resources
 from sigla.registry.paging import paged
+
+MOST_QUESTIONS: Final = 8
+"""A line of a request has room for five hundred prefixes; beyond these the list of all DEKs is read once."""
 
 
 def kek_names(resources: Resources, prefixes: Sequence[str], *, deleted: bool, page: Page) -> list[str]:
@@ -19,13 +24,16 @@ def kek_names(resources: Resources, prefixes: Sequence[str], *, deleted: bool, p
     """
     if not prefixes:
         return paged((kek.name for kek in resources.catalog.keks() if deleted or not kek.deleted), page)
-    found = {
-        dek.kek
-        for prefix in dict.fromkeys(prefixes)
-        for dek in resources.catalog.deks_listed(prefix)
-        if deleted or not dek.deleted
-    }
+    found = {dek.kek for dek in _listed_deks(resources, prefixes) if deleted or not dek.deleted}
     return paged(sorted(found, key=utf16), page)
+
+
+def _listed_deks(resources: Resources, prefixes: Sequence[str]) -> Iterator[ListedDek]:
+    """The DEKs of any of the prefixes: a question for each, or one for all of them where they are many."""
+    distinct = tuple(dict.fromkeys(prefixes))
+    if len(distinct) <= MOST_QUESTIONS:
+        return chain.from_iterable(map(resources.catalog.deks_listed, distinct))
+    return (dek for dek in resources.catalog.deks_listed() if dek.subject.startswith(distinct))
 
 
 def dek_subjects(resources: Resources, kek: str, *, deleted: bool, page: Page) -> list[str]:

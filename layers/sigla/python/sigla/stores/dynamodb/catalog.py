@@ -13,6 +13,7 @@ from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change, ImportBegun
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
+from sigla.exporters.nouns import Exporter, ExporterProgress
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import LIST_SHARDS, check_length
 from sigla.model import (
@@ -31,10 +32,11 @@ from sigla.model import (
 )
 from sigla.ports.clock import Clock
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.dynamodb import associations, holders, imports, items, keks, reading, sweeping
+from sigla.stores.dynamodb import associations, exporters, holders, imports, items, keks, reading, sweeping
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits
 from sigla.stores.dynamodb.imports import Imports
+from sigla.stores.dynamodb.kept_rows import KeptRows
 from sigla.stores.dynamodb.lists import Lists
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
@@ -74,6 +76,7 @@ class AwsCatalog:
             self.max_id(DEFAULT_CONTEXT)
             or self.contexts()
             or next(self.keks(), None)
+            or next(self.exporters(), None)
             or next(self.settings(Search(context=None)), None)
             or next(self.versions(Search(context=None), deleted=True, latest_only=False), None)
         )
@@ -193,7 +196,24 @@ class AwsCatalog:
     def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
         return associations.of_name(self._tools, name, namespace)
 
+    # --- exporters ---------------------------------------------------------------------------------------------------
+
+    def exporter(self, name: str) -> Exporter | None:
+        return exporters.exporter(self._tools, name)
+
+    def exporters(self) -> Iterator[Exporter]:
+        return exporters.exporters(self._tools)
+
+    def progress(self, name: str) -> ExporterProgress | None:
+        return exporters.progress(self._tools, name)
+
+    def advance(self, exporter: Exporter, progress: ExporterProgress) -> None:
+        exporters.advance(self._tools, exporter, progress)
+
     # --- changes -----------------------------------------------------------------------------------------------------
+
+    def rehearse(self, change: Change) -> None:
+        """Nothing: who may commit is decided in front of a store."""
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         """As `ports.Catalog` says, but of many ids that were buried it tells the first ones (`TOLD_AT_ONCE`)."""
@@ -213,6 +233,11 @@ class AwsCatalog:
     def second_names(self) -> SecondNames:
         """What an earlier release kept under names that are read as others, for who looks for it."""
         return SecondNames(self._commits, self._lists)
+
+    @property
+    def kept_rows(self) -> KeptRows:
+        """Rows of keys and associations, for who compares them and puts them right."""
+        return KeptRows(self._commits)
 
     def sweep(self, subject: Subject) -> tuple[BodyKey, ...]:
         """Removes what permanent deletes of the subject left behind; the ids it buried. May be repeated."""

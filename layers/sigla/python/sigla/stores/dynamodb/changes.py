@@ -24,6 +24,7 @@ from sigla.changes import (
     ContextListed,
     DeksChanged,
     Displaced,
+    ExporterChanged,
     Head,
     Imported,
     KekChanged,
@@ -37,7 +38,7 @@ from sigla.changes import (
 )
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
-from sigla.stores.dynamodb import associations, items, keks, versions
+from sigla.stores.dynamodb import associations, exporters, items, keks, versions
 from sigla.stores.dynamodb.actions import PRESENT, Action, Condition, delete, equals, put, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved
@@ -65,6 +66,7 @@ InOneTransaction = (
     | KekChanged
     | DeksChanged
     | AssociationsChanged
+    | ExporterChanged
 )
 """Every change but `ImportBegun`, which may need several: `imports`."""
 
@@ -102,6 +104,8 @@ def plan(tools: Tools, change: InOneTransaction, at: int) -> CommitPlan:
             return keks.change_deks(tools, change, at)
         case AssociationsChanged():
             return associations.change(tools, change, at, _purge_subject)
+        case ExporterChanged():
+            return exporters.change_exporter(tools, change, at)
         case _:
             assert_never(change)
 

@@ -6,9 +6,12 @@ from contextlib import suppress
 from urllib.parse import unquote
 
 from sigla import keys
+from sigla.associations.nouns import Association
 from sigla.errors import BodyDamaged
+from sigla.keks.nouns import Dek, Kek
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports.clock import Clock
+from sigla.ports.inventory import UnreadableRow
 from sigla.rules.bodies import believed
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
@@ -61,6 +64,21 @@ class AwsInventory:
         for stored in self._objects.versions(keys.body_object(self._registry, key)):
             with suppress(BodyDamaged):
                 yield believed(key, stored.content)
+
+    def key_rows(self) -> Iterator[Kek | Dek | UnreadableRow]:
+        return self._catalog.kept_rows.keys()
+
+    def association_rows(self) -> Iterator[Association | UnreadableRow]:
+        return self._catalog.kept_rows.associations()
+
+    def is_whole(self, one: Association) -> bool:
+        return self._catalog.kept_rows.is_whole(one)
+
+    def make_whole(self, one: Association, at: int) -> bool:
+        return self._catalog.kept_rows.make_whole(one, at)
+
+    def recount_deks(self, kek: str, at: int) -> None:
+        self._catalog.kept_rows.recount_deks(kek, at)
 
     def is_empty(self) -> bool:
         identity = keys.identity_object(self._registry)

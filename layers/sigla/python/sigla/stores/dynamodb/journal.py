@@ -10,9 +10,13 @@ from sigla.journal import known
 from sigla.ports.clock import Clock
 from sigla.stores.dynamodb import places
 from sigla.stores.dynamodb.actions import Condition
+from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
 from sigla.stores.dynamodb.table import Table
 from sigla.stores.dynamodb.values import Item, unpacked
 
+LATE_MS = 60_000
+"""By how much a row may be older than another that was there before it: a function gives a commit up after 30 s, and
+clocks of AWS differ by less than a second."""
 _TIES = 4096
 """Positions of one millisecond: its commits are told apart by their nonces."""
 
@@ -26,6 +30,7 @@ class AwsJournal:
 
     def __init__(self, client: Any, table: str, clock: Clock, *, registry: str = "default") -> None:
         self._table = Table(client, table, clock)
+        self._clock = clock
         self._registry = registry
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
@@ -34,6 +39,14 @@ class AwsJournal:
         for position, item in merge(*shards, key=_position):
             if position > after:
                 yield position, known(unpacked(item["form"]))
+
+    def end(self) -> int:
+        """A row has the time at which its commit was planned, by the clock of its writer."""
+        return max(0, self._clock.now() - LATE_MS) * _TIES
+
+    def reaches(self, after: int) -> bool:
+        """Rows go some time after they have expired."""
+        return after // _TIES > self._clock.now() - 1000 * JOURNAL_KEPT_S
 
     def _shard(self, shard: int, where: Condition) -> Iterator[tuple[int, Item]]:
         found = self._table.query(keys.journal_pk(self._registry, shard), where)

@@ -25,7 +25,7 @@ _NONE_STORED = Condition("#stored = :none", {"none": 0})
 
 
 def kek(tools: Tools, name: str) -> Kek | None:
-    return _kek(tools.table.get(tools.places.kek(name)))
+    return kek_in(tools.table.get(tools.places.kek(name)))
 
 
 def deks_of(tools: Tools, name: DekName, version: int | None) -> KeysSeen:
@@ -33,11 +33,13 @@ def deks_of(tools: Tools, name: DekName, version: int | None) -> KeysSeen:
     if version is None:
         where = Condition("begins_with(#sk, :sk)", {"sk": keys.dek_prefix(name.subject, name.algorithm.value)})
         seen = kek(tools, name.kek)
-        return KeysSeen(seen, tuple(map(_dek, tools.table.query(keys.deks_pk(tools.places.registry, name.kek), where))))
+        return KeysSeen(
+            seen, tuple(map(dek_in, tools.table.query(keys.deks_pk(tools.places.registry, name.kek), where)))
+        )
     places = tools.places.kek(name.kek), tools.places.dek(name, version)
     found = tools.table.get_many(places)
     dek = found.get(places[1])
-    return KeysSeen(_kek(found.get(places[0])), (_dek(dek),) if dek else ())
+    return KeysSeen(kek_in(found.get(places[0])), (dek_in(dek),) if dek else ())
 
 
 def deks_counted(tools: Tools, kek: str) -> CountedDeks:
@@ -47,12 +49,12 @@ def deks_counted(tools: Tools, kek: str) -> CountedDeks:
 
 def keks(tools: Tools) -> Iterator[Kek]:
     for item in tools.table.query(keys.keks_pk(tools.places.registry)):
-        if found := _kek(item):
+        if found := kek_in(item):
             yield found
 
 
 def deks(tools: Tools, kek: str) -> Iterator[Dek]:
-    return map(_dek, tools.table.query(keys.deks_pk(tools.places.registry, kek)))
+    return map(dek_in, tools.table.query(keys.deks_pk(tools.places.registry, kek)))
 
 
 def deks_listed(tools: Tools, prefix: str) -> Iterator[ListedDek]:
@@ -61,13 +63,14 @@ def deks_listed(tools: Tools, prefix: str) -> Iterator[ListedDek]:
         yield ListedDek(item["kek"], item["subject"], item["deleted"])
 
 
-def _kek(item: Item | None) -> Kek | None:
+def kek_in(item: Item | None) -> Kek | None:
+    """The KEK of a row; None where it was removed for good."""
     if item is None or "kek" not in item:
         return None
     return records.kek(unpacked(item["kek"]))
 
 
-def _dek(item: Item) -> Dek:
+def dek_in(item: Item) -> Dek:
     return records.dek(unpacked(item["dek"]))
 
 
@@ -109,5 +112,10 @@ def _write_actions(places: Places, write: DekWrite) -> list[Action]:
     form: Item = {"dek": packed(records.dek_json(dek)), "revision": dek.revision}
     return [
         put(place, form, when),
-        put(listed, {"kek": dek.kek, "subject": dek.subject, "deleted": dek.deleted}),
+        put(listed, listed_item(dek)),
     ]
+
+
+def listed_item(dek: Dek) -> Item:
+    """The copy of a DEK in the list of all."""
+    return {"kek": dek.kek, "subject": dek.subject, "deleted": dek.deleted}

@@ -96,6 +96,9 @@ class Places:
     def dek(self, name: DekName, version: int) -> Key:
         return keys.deks_pk(self.registry, name.kek), keys.dek_sk(name.subject, name.algorithm.value, version)
 
+    def exporter(self, name: str) -> Key:
+        return keys.exporters_pk(self.registry), keys.sortable(name)
+
     def listed_dek(self, dek: Dek) -> Key:
         sk = keys.listed_dek_sk(dek.subject, *self.dek(dek.name, dek.version))
         return keys.listed_deks_pk(self.registry), sk

@@ -11,6 +11,7 @@ from sigla.ports.marks import Marks
 
 if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.aws.clients import Clients
+    from sigla.aws.secrets import AwsSecrets
     from sigla.stores.dynamodb.catalog import AwsCatalog
     from sigla.stores.dynamodb.inventory import AwsInventory
     from sigla.stores.dynamodb.journal import AwsJournal
@@ -78,6 +79,12 @@ class AwsStore:
         from sigla.stores.s3.api_keys import AwsKeys
 
         return AwsKeys(self.objects, registry=self._registry)
+
+    @cached_property
+    def secrets(self) -> "AwsSecrets":
+        from sigla.aws.secrets import AwsSecrets
+
+        return AwsSecrets(self._clients, self._table, registry=self._registry)
 
     @cached_property
     def objects(self) -> "Objects":

@@ -6,6 +6,7 @@ from typing import Any
 
 from sigla.associations.nouns import STRONG, WEAK, Association, Associations, Resource, in_order
 from sigla.model import Subject
+from sigla.ports.inventory import UnreadableRow
 from sigla.stores.sqlite import rows
 
 _COLUMNS = (
@@ -26,6 +27,14 @@ def of_name(db: sqlite3.Connection, name: str | None, namespace: str | None) -> 
     wanted = {"a.name = ?": name, "a.namespace = ?": namespace}
     said = {clause: value for clause, value in wanted.items() if value is not None}
     yield from in_order(_associations_in(db, " AND ".join(said) or "TRUE", tuple(said.values())))
+
+
+def all_rows(db: sqlite3.Connection) -> Iterator[Association | UnreadableRow]:
+    """Every row, also of a subject that is not there."""
+    asked = db.execute(_COLUMNS.replace(" JOIN ", " LEFT JOIN "))
+    for columns in asked.fetchall():
+        place = f"the {columns[4]} of {columns[3]} {columns[2]}"
+        yield UnreadableRow(place) if columns[0] is None else _association(columns)
 
 
 def write(db: sqlite3.Connection, number: int, one: Association) -> None:

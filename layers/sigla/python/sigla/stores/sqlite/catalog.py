@@ -9,9 +9,10 @@ import orjson
 
 from sigla import journal
 from sigla.associations.nouns import Association, Associations
-from sigla.changes import Change, Head
+from sigla.changes import Change, ExporterChanged, Head
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
+from sigla.exporters.nouns import Exporter, ExporterProgress
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import utf16
 from sigla.model import (
@@ -30,7 +31,7 @@ from sigla.model import (
 )
 from sigla.model import LATEST as NEWEST
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.sqlite import associations, changes, keks, lists, rows, speakers
+from sigla.stores.sqlite import associations, changes, exporters, keks, lists, rows, speakers
 from sigla.stores.sqlite.unit import Reader
 
 
@@ -179,7 +180,25 @@ class EmbeddedCatalog:
     def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
         return associations.of_name(self._unit.connection, name, namespace)
 
+    # --- exporters ---------------------------------------------------------------------------------------------------
+
+    def exporter(self, name: str) -> Exporter | None:
+        return exporters.exporter(self._unit.connection, name)
+
+    def exporters(self) -> Iterator[Exporter]:
+        return exporters.exporters(self._unit.connection)
+
+    def progress(self, name: str) -> ExporterProgress | None:
+        return exporters.progress(self._unit.connection, name)
+
+    def advance(self, exporter: Exporter, progress: ExporterProgress) -> None:
+        with self._unit.step(), self._unit.unremembered():
+            exporters.advance(self._unit.connection, exporter, progress)
+
     # --- changes -----------------------------------------------------------------------------------------------------
+
+    def rehearse(self, change: Change) -> None:
+        """Nothing: who may commit is decided in front of a store."""
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         with self._unit.step():
@@ -187,6 +206,7 @@ class EmbeddedCatalog:
             outcome = changes.apply(db, change)
             db.execute("INSERT INTO journal (form) VALUES (?)", (orjson.dumps(journal.row(change, outcome.effects)),))
             self._unit.touched |= outcome.touched
+            self._unit.touched_exporters |= isinstance(change, ExporterChanged)
             return outcome.buried
 
     @contextmanager

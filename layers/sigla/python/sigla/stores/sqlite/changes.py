@@ -19,6 +19,7 @@ from sigla.changes import (
     ContextListed,
     DeksChanged,
     Displaced,
+    ExporterChanged,
     Head,
     ImportBegun,
     Imported,
@@ -35,7 +36,7 @@ from sigla.changes import (
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
-from sigla.stores.sqlite import associations, keks, rows
+from sigla.stores.sqlite import associations, exporters, keks, rows
 from sigla.stores.sqlite.lists import Where, within
 from sigla.stores.sqlite.versions import (
     bump,
@@ -96,6 +97,9 @@ def apply(db: sqlite3.Connection, change: Change) -> ChangeOutcome:
             return ChangeOutcome()
         case AssociationsChanged():
             return _change_associations(db, change)
+        case ExporterChanged():
+            exporters.change_exporter(db, change)
+            return ChangeOutcome()
         case _:
             assert_never(change)
 

@@ -35,6 +35,11 @@ _KNOWN = """
     UNION SELECT context, id FROM buried"""
 
 
+def catalog_bytes(data: Path) -> int:
+    """What a copy of a directory's catalog takes, at least. Raises OSError."""
+    return (data / CATALOG).stat().st_size
+
+
 def copy_catalog(data: Path, copy: Path, progress: Progress) -> None:
     """Copies the catalog of a directory as one moment has it. Raises StoreError, OSError."""
     try:

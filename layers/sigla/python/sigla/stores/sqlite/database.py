@@ -1,8 +1,10 @@
 """One SQLite file: one connection that writes, and one per thread that reads what was committed."""
 
+import os
 import sqlite3
 import threading
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +100,8 @@ class Database:
                 self._opened.pop().close()
 
     def _connect(self) -> sqlite3.Connection:
+        if self._written:
+            _keep_from_others(self._path)
         where = f"{self._path.absolute().as_uri()}?mode={'rwc' if self._written else 'ro'}"
         try:
             connection = sqlite3.connect(
@@ -158,6 +162,15 @@ class Database:
                 f"The data in {self._path.parent} are those of the registry {' and '.join(names)}, not of "
                 f"{self._registry}: give its own name, or choose another directory."
             )
+
+
+def _keep_from_others(path: Path) -> None:
+    """Makes a new file that its owner alone may read, and so the files of its log: KEKs have credentials.
+
+    Where it cannot be made, SQLite says why.
+    """
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _complete(connection: sqlite3.Connection, temporary: str = "") -> None:

@@ -6,9 +6,12 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from sigla import keys
+from sigla.associations.nouns import Association
 from sigla.errors import StoreError
+from sigla.keks.nouns import Dek, Kek
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
-from sigla.stores.sqlite import second_names
+from sigla.ports.inventory import UnreadableRow
+from sigla.stores.sqlite import associations, keks, second_names
 from sigla.stores.sqlite.directory import BODY
 from sigla.stores.sqlite.unit import Reader
 
@@ -54,6 +57,26 @@ class EmbeddedInventory:
     def earlier(self, key: BodyKey) -> Iterator[Body]:  # noqa: ARG002 - a store that keeps none is asked alike
         """A file has no earlier versions."""
         return iter(())
+
+    def key_rows(self) -> Iterator[Kek | Dek | UnreadableRow]:
+        return keks.all_rows(self._unit.connection)
+
+    def association_rows(self) -> Iterator[Association | UnreadableRow]:
+        return associations.all_rows(self._unit.connection)
+
+    def is_whole(self, one: Association) -> bool:
+        """It is one row, by which everything is found and counted."""
+        return one in associations.of_resource(self._unit.connection, one.resource.id)
+
+    def make_whole(self, one: Association, at: int) -> bool:
+        del at
+        return self.is_whole(one)
+
+    def recount_deks(self, kek: str, at: int) -> None:
+        """Lists and counts are questions to the columns of the DEKs themselves."""
+        del at
+        with self._unit.step():
+            keks.rewrite(self._unit.connection, kek)
 
     def is_empty(self) -> bool:
         used = (

@@ -22,6 +22,15 @@ class EmbeddedJournal:
                 yield position, known(orjson.loads(form))
             after = page[-1][0]
 
+    def end(self) -> int:
+        """Rows are written one after the other."""
+        (position,) = self._unit.connection.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()
+        return int(position)
+
+    def reaches(self, after: int) -> bool:  # noqa: ARG002 - as `ports.Journal` has it
+        """Always: all rows are kept."""
+        return True
+
     def _page(self, after: int) -> list[tuple[int, bytes]]:
         return self._unit.connection.execute(
             "SELECT position, form FROM journal WHERE position > ? ORDER BY position LIMIT ?", (after, PAGE)

@@ -4,8 +4,8 @@ The order of names is that of their UTF-16 code units, so that names are kept as
 """
 
 import sqlite3
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 import orjson
 
@@ -14,6 +14,9 @@ from sigla.errors import Conflict
 from sigla.keks import records
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import after, utf16
+from sigla.ports.inventory import UNFIT, UnreadableRow
+
+Noun = TypeVar("Noun")
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
@@ -67,6 +70,24 @@ def count(db: sqlite3.Connection) -> tuple[int, int, int]:
     return found
 
 
+def all_rows(db: sqlite3.Connection) -> Iterator[Kek | Dek | UnreadableRow]:
+    """Every row of both tables."""
+    for key, form in db.execute("SELECT key, kek FROM kek ORDER BY key").fetchall():
+        yield _readable(_kek, form, f"KEK {_text(key)}")
+    asked = db.execute(
+        "SELECT kek, subject, algorithm, version, dek FROM dek ORDER BY kek, subject, algorithm, version"
+    )
+    for kek, subject, algorithm, version, form in asked.fetchall():
+        yield _readable(_dek, form, f"DEK {_text(subject)} {algorithm} version {version} under KEK {_text(kek)}")
+
+
+def _readable(parse: Callable[[tuple[Any, ...]], Noun], form: Any, place: str) -> Noun | UnreadableRow:
+    try:
+        return parse((form,))
+    except UNFIT:
+        return UnreadableRow(place)
+
+
 def _kek(columns: tuple[Any, ...]) -> Kek:
     return records.kek(orjson.loads(columns[0]))
 
@@ -117,9 +138,19 @@ def _write(db: sqlite3.Connection, write: DekWrite) -> None:
     if write.dek is None:
         db.execute(f"DELETE FROM dek {where}", place)
         return
-    form = orjson.dumps(records.dek_json(write.dek)).decode()
-    row = (*place, utf16(write.dek.subject), write.dek.deleted, write.dek.revision, form)
+    _put(db, write.dek)
+
+
+def _put(db: sqlite3.Connection, dek: Dek) -> None:
+    form = orjson.dumps(records.dek_json(dek)).decode()
+    row = (*_name(dek.name), dek.version, utf16(dek.subject), dek.deleted, dek.revision, form)
     db.execute("INSERT OR REPLACE INTO dek VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+
+def rewrite(db: sqlite3.Connection, kek: str) -> None:
+    """Each DEK under a KEK is found and counted as what it is."""
+    for dek in list(deks(db, kek)):
+        _put(db, dek)
 
 
 def _agree(seen: Kek | Dek | None, found: Kek | Dek | None) -> None:

@@ -52,13 +52,16 @@ class Disk:
             folder.rmdir()
             raise
 
-    def write(self, files: Mapping[Path, bytes]) -> None:
-        """Writes files whose names no reader knows yet; what a crash left under such a name is overwritten."""
+    def write(self, files: Mapping[Path, bytes], *, mode: int = 0o644) -> None:
+        """Writes files whose names no reader knows yet; what a crash left under such a name is overwritten.
+
+        mode: who may read and write a new file.
+        """
         opened = []
         try:
             for path, content in files.items():
                 self.folder_of(path)
-                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+                file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
                 opened.append(file)
                 _write_all(file, content)
             # All are on their way before the first is waited for: the later syncs find most of their work done.

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from sigla.model import BodyKey
+from sigla.ports.secrets import NoSecrets
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
@@ -22,6 +23,7 @@ class ReadingStore:
 
     marks = None
     zones = None
+    secrets = NoSecrets()
 
     def __init__(self, path: Path, *, registry: str = "default") -> None:
         self.clock = SystemClock()

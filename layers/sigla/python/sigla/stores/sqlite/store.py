@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, Self
 
 from sigla.model import BodyKey
 from sigla.stores.clock import SystemClock
@@ -22,8 +22,10 @@ from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.recalled import RecalledCatalog
 from sigla.stores.sqlite.room import Room
+from sigla.stores.sqlite.secrets import EmbeddedSecrets
 from sigla.stores.sqlite.unit import Writer
 
+OWNERS_FOLDER: Final = 0o700
 LOCK = "lock"
 """The file in a directory that is locked by the process which has it open."""
 
@@ -51,7 +53,10 @@ class EmbeddedStore:
             self.path = path or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="sigla-")))
             durable = path is not None
             disk = Disk(durable=durable)
+            is_new = not self.path.is_dir()
             disk.folder_of(self.path / LOCK)
+            if is_new:
+                self.path.chmod(OWNERS_FOLDER)
             opened.callback(os.close, lock_data(self.path))
             database = Database(self.path / "catalog.sqlite", registry=registry, durable=durable)
             opened.callback(database.close)
@@ -65,6 +70,7 @@ class EmbeddedStore:
             self.journal = EmbeddedJournal(self._unit)
             self.inventory = EmbeddedInventory(self._unit, self.path, registry)
             self.keys = EmbeddedKeys(self.path, registry=registry)
+            self.secrets = EmbeddedSecrets(self.path, self._unit, disk, registry=registry)
             self._opened = opened.pop_all()
 
     def group(self) -> AbstractContextManager[None]:
@@ -85,6 +91,10 @@ class EmbeddedStore:
         """After each flush, the bodies that it buried or revived."""
         self._unit.flushed.append(lambda _, replaced: tell(replaced) if replaced else None)
 
+    def on_committed(self, tell: Callable[[bool], None]) -> None:
+        """Has it called after each commit, in the thread that wrote, and told whether an exporter was changed."""
+        self._unit.flushed.append(lambda *_: tell(self._unit.touched_exporters))
+
     def count(self) -> int:
         """How many versions are stored, soft-deleted ones included."""
         (number,) = self._unit.connection.execute("SELECT count(*) FROM version").fetchone()
@@ -104,6 +114,13 @@ class EmbeddedStore:
             return False
         self._unit.failing = False
         return True
+
+    @property
+    def tells_others(self) -> bool:
+        """Whether other users of the machine can read the catalog while there are KEKs, whose settings it has."""
+        catalog = self.path / "catalog.sqlite"
+        is_open = self.path.stat().st_mode & 0o011 and catalog.stat().st_mode & 0o044
+        return bool(is_open) and self.count_keys()[0] > 0
 
     def close(self) -> None:
         """No thread may be inside a group. Closing again does nothing."""

@@ -160,6 +160,14 @@ CREATE {temporary} TABLE IF NOT EXISTS association (  -- what ties a topic to a 
 CREATE INDEX IF NOT EXISTS association_of_subject ON association (subject, strong);
 CREATE INDEX IF NOT EXISTS association_named ON association (name, namespace);
 """,
+    "exporter": """
+CREATE {temporary} TABLE IF NOT EXISTS exporter (
+    key BLOB PRIMARY KEY,         -- the name in UTF-16
+    revision TEXT NOT NULL,       -- the nonce of the last change
+    exporter TEXT NOT NULL,       -- JSON
+    progress TEXT NOT NULL        -- JSON; changed without a revision by whoever follows the journal
+) STRICT, WITHOUT ROWID;
+""",
 }
 """Tables, with their indexes, that older data do not have, and older programs do not miss.
 

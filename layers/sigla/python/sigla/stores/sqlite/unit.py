@@ -48,6 +48,8 @@ class Reader:
         self._database = database
         self.touched: set[BodyKey] = set()
         """Ids whose holders this group changed, or tried to."""
+        self.touched_exporters = False
+        """Whether this group changed an exporter, or tried to."""
 
     @property
     def inside(self) -> bool:
@@ -67,6 +69,11 @@ class Reader:
         """Where this thread reads."""
         return self._database.reader
 
+    @property
+    def committed(self) -> sqlite3.Connection:
+        """Where this thread reads what is committed, inside a group as well."""
+        return self._database.reader
+
     def staged(self, key: BodyKey) -> Body | None:  # noqa: ARG002 - a writer has some
         """What this thread's group has put under a key."""
         return None
@@ -80,6 +87,10 @@ class Reader:
 
     def group(self) -> AbstractContextManager[None]:
         """All that is written inside becomes durable at the end, together. Raises StoreError."""
+        _refuse()
+
+    def unremembered(self) -> AbstractContextManager[None]:
+        """What is written inside is nothing that is remembered, so that the state stays. Raises StoreError."""
         _refuse()
 
     def step(self) -> AbstractContextManager[None]:
@@ -183,6 +194,15 @@ class Writer(Reader):
                 raise
             self.connection.execute("RELEASE step")
 
+    @contextmanager
+    def unremembered(self) -> Iterator[None]:
+        writer = self._database.writer
+        before = writer.total_changes
+        try:
+            yield
+        finally:
+            self._changes += writer.total_changes - before
+
     def _begin(self) -> None:
         if self._half_undone:
             self._undo_links(self._half_undone)
@@ -191,7 +211,7 @@ class Writer(Reader):
         self._database.writer.execute("BEGIN IMMEDIATE")
         self._owner = threading.get_ident()
         self._changes = self._database.writer.total_changes
-        self._staged, self._undo, self.touched = {}, [], set()
+        self._staged, self._undo, self.touched, self.touched_exporters = {}, [], set(), False
 
     def _note(self, failure: BaseException) -> None:
         """Whether it was the disk that failed, and not what was asked of it."""

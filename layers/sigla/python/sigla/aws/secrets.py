@@ -1,0 +1,71 @@
+"""Credentials of exporters in the parameter store of AWS (SSM), a SecureString each."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import orjson
+from botocore.exceptions import ClientError
+
+from sigla import keys
+from sigla.aws.clients import Clients
+from sigla.aws.refusals import SILENT, failed
+from sigla.effort import waiting
+from sigla.errors import StoreError
+from sigla.exporters.nouns import Credentials
+from sigla.ports.secrets import SecretName
+
+_MISSING = "ParameterNotFound"
+
+Result = TypeVar("Result")
+
+
+class AwsSecrets:
+    """A `Secrets`. table: of the registry; a role that may use it may use the parameters below its name."""
+
+    def __init__(self, clients: Clients, table: str, *, registry: str = "default") -> None:
+        self._clients = clients
+        self._table = table
+        self._registry = registry
+
+    def put(self, name: SecretName, credentials: Credentials) -> None:
+        """Also over what an answer that got lost has left."""
+        text = orjson.dumps(dict(credentials.settings)).decode()
+        self._ask(
+            f"writing the credentials of the exporter {name.exporter}",
+            lambda ssm: ssm.put_parameter(
+                Name=self._parameter(name), Value=text, Type="SecureString", Tier="Standard", Overwrite=True
+            ),
+        )
+
+    def get(self, name: SecretName) -> Credentials | None:
+        found = self._ask(
+            f"reading the credentials of the exporter {name.exporter}",
+            lambda ssm: ssm.get_parameter(Name=self._parameter(name), WithDecryption=True),
+        )
+        if found is None:
+            return None
+        try:
+            return Credentials(orjson.loads(found["Parameter"]["Value"]))
+        except ValueError as damage:
+            raise StoreError(f"the credentials of the exporter {name.exporter} cannot be read") from damage
+
+    def delete(self, name: SecretName) -> None:
+        self._ask(
+            f"deleting the credentials of the exporter {name.exporter}",
+            lambda ssm: ssm.delete_parameter(Name=self._parameter(name)),
+        )
+
+    def _parameter(self, name: SecretName) -> str:
+        return keys.secret_parameter(self._table, self._registry, name.exporter, name.nonce)
+
+    def _ask(self, doing: str, call: Callable[[Any], Result]) -> Result | None:
+        """What AWS answers; None where there is no such parameter. Raises StoreError."""
+        try:
+            with waiting():
+                return call(self._clients.ssm)
+        except ClientError as refused:
+            if refused.response["Error"]["Code"] == _MISSING:
+                return None
+            raise failed(doing, refused) from refused
+        except SILENT as silence:
+            raise failed(doing, silence) from silence

@@ -1,0 +1,35 @@
+"""What may become of an exporter: it is created, changed, paused, resumed, reset or removed."""
+
+from dataclasses import dataclass
+
+from sigla.changes.kinds import AnyChange, Evidence
+from sigla.exporters.nouns import Exporter, ExporterState
+from sigla.model import GLOBAL, Subject
+
+
+@dataclass(frozen=True, slots=True)
+class ExporterChanged(AnyChange):
+    """An exporter is written with the state that it is in from now on, or removed (None).
+
+    seen: the exporter as it was seen; Conflict if it has another revision by now, or is there though it was not.
+    restarted: its position goes back to the start, as that of a new one does. Its position stays otherwise; what it
+    said of its last failure stays where it is paused, and goes where it starts again.
+    """
+
+    name: str
+    seen: Exporter | None
+    exporter: Exporter | None
+    ts: int
+    nonce: str
+    state: ExporterState = ExporterState.STARTING
+    restarted: bool = False
+
+    @property
+    def scope(self) -> Subject:
+        """Exporters are those of the whole registry."""
+        return GLOBAL
+
+    def was_written(self, catalog: Evidence) -> bool:
+        """An exporter bears the mark of its last commit."""
+        found = catalog.exporter(self.name)
+        return found is None if self.exporter is None else found is not None and found.revision == self.nonce

@@ -1,0 +1,65 @@
+"""Credentials of exporters in the parameter store: encrypted, below the name of the registry's table."""
+
+from collections.abc import Iterator
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from sigla.aws.clients import Clients
+from sigla.aws.secrets import AwsSecrets
+from sigla.errors import StoreError
+from sigla.exporters.nouns import Credentials
+from sigla.ports.secrets import SecretName
+from tests.contract.engines import in_process
+
+NAME = SecretName("orders-1", "0a1b")
+CREDENTIALS = Credentials({"basic.auth.user.info": "orders:é-secret"})
+
+
+@pytest.fixture(scope="module")
+def clients() -> Iterator[Clients]:
+    with in_process() as made:
+        yield made
+
+
+@pytest.fixture
+def secrets(clients: Clients) -> AwsSecrets:
+    return AwsSecrets(clients, "schemas", registry="Orders é")
+
+
+def test_credentials_are_encrypted_below_the_name_of_the_table(clients: Clients, secrets: AwsSecrets) -> None:
+    """A role is given the parameters of its own table, and no others."""
+    secrets.put(NAME, CREDENTIALS)
+    secrets.put(NAME, CREDENTIALS)  # its answer got lost
+    assert secrets.get(NAME) == CREDENTIALS
+    (found,) = clients.ssm.describe_parameters()["Parameters"]
+    assert found["Name"] == "/sigla/schemas/Orders.20.C3.A9/orders-1/0a1b"
+    assert found["Type"] == "SecureString"
+    assert AwsSecrets(clients, "schemas").get(NAME) is None
+    assert AwsSecrets(clients, "others", registry="Orders é").get(NAME) is None
+
+
+def test_deleted_credentials_are_gone(secrets: AwsSecrets) -> None:
+    """They would outlive what they were for."""
+    secrets.put(NAME, CREDENTIALS)
+    secrets.delete(NAME)
+    assert secrets.get(NAME) is None
+    secrets.delete(NAME)
+
+
+def test_a_parameter_store_that_does_not_answer_is_a_store_that_failed(
+    clients: Clients, secrets: AwsSecrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client is told 50001, and no secret is in the sentence."""
+
+    def refuse(**_: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDeniedException", "Message": "not permitted"}}, "PutParameter")
+
+    def be_silent(**_: object) -> None:
+        raise EndpointConnectionError(endpoint_url="https://ssm")
+
+    for failing in (refuse, be_silent):
+        monkeypatch.setattr(clients.ssm, "put_parameter", failing)
+        with pytest.raises(StoreError, match="writing the credentials of the exporter orders-1") as failed:
+            secrets.put(NAME, CREDENTIALS)
+        assert "secret" not in str(failed.value)

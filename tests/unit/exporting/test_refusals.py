@@ -1,0 +1,175 @@
+"""A destination that does not take everything: what waits, what is said of it, and what goes on meanwhile."""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from sigla.exporters.nouns import ExporterState
+from sigla.exporters.running import turns
+from tests.attack.ports import Call, Recorder
+from tests.unit.exporting.places import AVRO, Line, Place, places
+from tests.unit.exporting.stories import configure, delete, register, use
+
+
+def importing(place: Place) -> None:
+    place("PUT", "/mode?force=true", {"mode": "IMPORT"})
+
+
+def test_a_schema_that_is_refused_waits_and_the_others_go_on() -> None:
+    """The trace names the subject, and what the destination says of it; nothing is skipped in silence."""
+    with places() as (source, target):
+        importing(target)
+        target.register("theirs", AVRO % 99, id=1, version=1)
+        register("ours", 1)(source)  # with the id 1, which means something else over there
+        register("other", 2)(source)
+        line = Line(source, target).begin()
+        done = line.turn()
+        assert (done.away, done.refused) == (False, True)
+        assert done.progress is not None
+        assert done.progress.state is ExporterState.RUNNING
+        assert "subject ours: http://destination.example answers 42205: Overwrite new schema" in done.progress.trace
+        assert target("GET", "/subjects") == ["other", "theirs"]
+        assert line.turn(again=False).progress == done.progress
+        delete("ours")(source)
+        delete("ours", permanent=True)(source)
+        line.run()
+
+
+def test_one_that_is_refused_again_and_again_holds_up_nothing_that_comes() -> None:
+    with places() as (source, target):
+        importing(target)
+        target.register("theirs", AVRO % 99, id=1, version=1)
+        register("ours", 1)(source)
+        line = Line(source, target).begin()
+        for number in range(2, 5):
+            register(f"new-{number}", number)(source)
+            assert line.turn(again=number % 2 == 0).refused
+            assert target("GET", f"/subjects/new-{number}/versions") == [1]
+
+
+def test_one_that_is_refused_for_ever_keeps_no_other_from_being_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where so much was refused that nothing else was tried: the exporter would stand still for ever."""
+    monkeypatch.setattr(turns, "MOST_WAITING", 2)
+    refused = {"s0", "s1", "s2"}
+
+    def refusing(call: Call, carry_out: Callable[[], Any]) -> Any:
+        if call.name.startswith("POST") and call.name.split("/")[2] in refused:
+            return SimpleNamespace(status=422, headers={}, body=b'{"error_code": 42201, "message": "Too large"}')
+        return carry_out()
+
+    with places() as (source, target):
+        for number in range(5):
+            register(f"s{number}", number)(source)
+        line = Line(source, target, between=refusing).begin()
+        done = line.turn()
+        assert done.away
+        assert done.progress is not None
+        assert "The destination refuses 2 subjects and keys, and nothing else is tried" in done.progress.trace
+        assert line.turn().away
+        assert target("GET", "/subjects") == []
+        refused.difference_update({"s1", "s2"})
+        assert not line.turn().away
+        assert target("GET", "/subjects") == ["s1", "s2", "s3", "s4"]
+
+
+def test_a_context_with_schemas_of_its_own_is_left_alone_and_the_trace_says_what_to_do() -> None:
+    """An exporter that was given the wrong address must not write into a registry that is in use, nor delete there."""
+    with places() as (source, target):
+        register("orders", 1)(target)
+        register("orders", 2)(target)
+        register("orders", 1)(source)
+        before = target.answers()
+        line = Line(source, target).begin()
+        done = line.turn()
+        assert done.away
+        assert done.progress is not None
+        assert "PUT /mode?force=true" in done.progress.trace
+        assert target.answers() == before
+        importing(target)
+        line.run()
+        assert target.picture()["versions"] == source.picture()["versions"]
+
+
+def test_a_registry_that_was_taken_into_use_is_not_written_to_any_more() -> None:
+    """After a disaster the destination is made writable; an exporter that comes back must not undo what it wrote."""
+    with places() as (source, target):
+        register("orders", 1)(source)
+        line = Line(source, target).begin()
+        line.run()
+        target("PUT", "/mode", {"mode": "READWRITE"})
+        register("orders", 2)(target)
+        delete("orders")(source)
+        before = target.picture()
+        assert line.turn().away
+        assert target.picture() == before
+
+
+def test_an_empty_destination_is_put_into_import_by_the_exporter() -> None:
+    """Nothing has to be prepared there."""
+    with places() as (source, target):
+        register("orders", 1)(source)
+        Line(source, target).begin(contextType="CUSTOM", context="dr").run()
+        assert target("GET", "/mode/:.dr:")["mode"] == "IMPORT"
+        assert target("GET", "/mode")["mode"] == "READWRITE"
+
+
+def test_a_walk_that_is_short_of_time_goes_on_where_it_was() -> None:
+    """On AWS a function has minutes; a registry may have more schemas than that."""
+    with places() as (source, target):
+        for number in range(12):
+            register(f"s{number:02}", number)(source)
+        use("a-first", 1, "s11")(source)
+        configure("s03", compatibility="NONE")(source)
+        line = Line(source, target).begin()
+        turns = 0
+        while line.turn(ms=0).more:
+            turns += 1
+            assert turns < 100
+        assert turns > 3
+        assert target.picture() == source.picture()
+
+
+def test_an_exporter_that_has_nothing_to_do_asks_and_writes_nothing() -> None:
+    with places() as (source, target):
+        register("orders", 1)(source)
+        asked = Recorder()
+        line = Line(source, target, between=asked).begin()
+        line.run()
+        asked.calls.clear()
+        said = line.progress
+        line.run()
+        assert (asked.calls, line.progress) == ([], said)
+
+
+def test_a_reset_looks_at_everything_and_mends_what_was_changed_there() -> None:
+    """It is for a destination that was restored, or written to by others."""
+    with places() as (source, target):
+        register("orders", 1)(source)
+        register("orders", 2)(source)
+        line = Line(source, target).begin()
+        line.run()
+        target("DELETE", "/subjects/orders/versions/1")
+        target("PUT", "/config/orders", {"compatibility": "NONE"})
+        line.run()
+        assert target.picture() != source.picture()
+        for action in ("pause", "reset", "resume"):
+            source("PUT", f"/exporters/line/{action}", {})
+        line.run()
+        assert target.picture() == source.picture()
+
+
+def test_an_exporter_that_is_paused_in_the_middle_of_a_turn_stops() -> None:
+    """What it had to say about its progress is not about the exporter as it is by now."""
+    with places() as (source, target):
+        register("orders", 1)(source)
+
+        def pausing(call: Call, carry_out: Callable[[], Any]) -> Any:
+            if call.name.startswith("POST"):
+                source("PUT", "/exporters/line/pause", {})
+            return carry_out()
+
+        done = Line(source, target, between=pausing).begin().turn()
+        assert done.progress is not None
+        assert done.progress.state is ExporterState.PAUSED
