@@ -85,6 +85,6 @@ def update_a_copy(self: Any, table_name: str, key: Any, *arguments: Any, **named
 
 def install() -> None:
     """Makes this LocalStack's DynamoDB."""
-    Table.__deepcopy__ = remembered  # type: ignore[attr-defined]  # it has none of its own
-    DynamoDBBackend.update_item = update_a_copy  # type: ignore[method-assign]  # moto offers no other way in
+    Table.__deepcopy__ = remembered
+    DynamoDBBackend.update_item = update_a_copy  # moto offers no other way in
     SERVICE_PLUGINS.add_service(Service.for_provider(DynamoDB(), dispatch_table_factory=one_at_a_time))

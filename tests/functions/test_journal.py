@@ -139,7 +139,7 @@ def at_work(world: World, number: int, seed: int) -> None:
         list(pool.map(act, range(number)))
 
 
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.soak)])
 def test_segments_replayed_say_what_the_catalog_says(engine: Account, dynamodb_local: str, seed: int) -> None:
     """Three shards followed at the same time, batches cut anyhow and brought twice; the schedule comes in between."""
     before = [config("", level="NONE"), register("base", BASE), register("u", USING, "base")]

@@ -1,7 +1,6 @@
 """What was acknowledged by one instance is there for every other, at once (promise 2).
 
-Also where the other has just answered the same question otherwise. Through both doors, on moto and on DynamoDB's own
-engine.
+Also where the other has just answered the same question otherwise. Through both doors, on DynamoDB's own engine.
 """
 
 from collections.abc import Iterator, Mapping
@@ -210,32 +209,23 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> FixedClock:
 
 
 @pytest.fixture
-def on_moto(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
-    with deployed(monkeypatch) as made:
-        yield made
-
-
-@pytest.fixture
-def on_engine(monkeypatch: pytest.MonkeyPatch, dynamodb_local: str) -> Iterator[Deployment]:
+def deployment(monkeypatch: pytest.MonkeyPatch, dynamodb_local: str) -> Iterator[Deployment]:
     with deployed(monkeypatch, dynamodb_local) as made:
         yield made
 
 
-@pytest.mark.parametrize(
-    "stores, doors", [("on_moto", ("rest", "function_url")), ("on_engine", ("function_url", "rest"))]
-)
-def test_another_instance_sees_at_once_what_one_has_done(
-    request: pytest.FixtureRequest, stores: str, doors: tuple[str, str]
-) -> None:
+@pytest.mark.parametrize("doors", [("rest", "function_url"), ("function_url", "rest")])
+def test_another_instance_sees_at_once_what_one_has_done(deployment: Deployment, doors: tuple[str, str]) -> None:
     """Each question was answered otherwise by that instance a moment before."""
-    deployment: Deployment = request.getfixturevalue(stores)
     one, other = (Client(deployment.instance(SIGLA_HOLDERS_SECONDS="0"), door) for door in doors)
     sees_at_once(other, one)
 
 
-def test_what_is_remembered_lags_by_id_alone_and_never_for_the_writer(on_moto: Deployment, clock: FixedClock) -> None:
+def test_what_is_remembered_lags_by_id_alone_and_never_for_the_writer(
+    deployment: Deployment, clock: FixedClock
+) -> None:
     """For a minute an id that was answered goes on to be, and means the same; that one is missing is not remembered."""
-    one, other = (Client(on_moto.instance(), door) for door in ("rest", "function_url"))
+    one, other = (Client(deployment.instance(), door) for door in ("rest", "function_url"))
     for name, step in STEPS.items():
         before = {question: question.put_to(other).body for question in questions(step)}
         assert one(*step.change).status == 200, name
@@ -249,15 +239,15 @@ def test_what_is_remembered_lags_by_id_alone_and_never_for_the_writer(on_moto: D
                 assert matches(after, question.expected), (name, question.target)
 
 
-def test_a_minute_later_everybody_knows(on_moto: Deployment, clock: FixedClock) -> None:
+def test_a_minute_later_everybody_knows(deployment: Deployment, clock: FixedClock) -> None:
     """Deleted, then gone; whoever has not asked before knows at once."""
-    one, other = (Client(on_moto.instance()) for _ in range(2))
+    one, other = (Client(deployment.instance()) for _ in range(2))
     one("POST", "/subjects/orders/versions", ONE)
     for query, told in (("", {"deleted": True}), ("?permanent=true", NO_SCHEMA)):
         before = other.get("/schemas/ids/1").body
         one("DELETE", f"/subjects/orders{query}")
         clock.sleep(59)
         assert other.get("/schemas/ids/1").body == before
-        assert matches(Client(on_moto.instance()).get("/schemas/ids/1"), told)
+        assert matches(Client(deployment.instance()).get("/schemas/ids/1"), told)
         clock.sleep(1)
         assert matches(other.get("/schemas/ids/1"), told)

@@ -43,7 +43,7 @@ class Zones:
 
 
 @pytest.fixture
-def zones(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zones]:
+def zones(monkeypatch: pytest.MonkeyPatch, dynamodb_local: str) -> Iterator[Zones]:
     reads: Counter[str] = Counter()
     uncounted = Objects.read
 
@@ -54,7 +54,7 @@ def zones(monkeypatch: pytest.MonkeyPatch) -> Iterator[Zones]:
     monkeypatch.setattr(Objects, "read", counted)
     with ExitStack() as opened:
         rings = {zone: [opened.enter_context(a_cache("valkey")) for _ in range(2)] for zone in (A, B)}
-        yield Zones(opened.enter_context(deployed(monkeypatch)), rings, reads)
+        yield Zones(opened.enter_context(deployed(monkeypatch, dynamodb_local)), rings, reads)
 
 
 def registered(client: Client, count: int) -> None:

@@ -35,6 +35,9 @@ KEK_KEYS = tuple(
 )
 """With which data keys of shared KEKs are wrapped."""
 
+ZONE_KEY = KEK_KEYS[0].replace("eu-west-1", "us-east-1")
+"""One in the region of the zones below."""
+
 # Everything that costs or opens something, at once.
 ALL_ON = (
     IDENTITY,
@@ -47,6 +50,7 @@ ALL_ON = (
     ("function.tracing", True),
     ("function.platform_logs", True),
     ("function.kms_keys", ",".join(KEK_KEYS)),
+    ("exporters", True),
     ("watch.dashboard", True),
     ("watch.requests_per_hour", 500_000),
     ("watch.topic_arn", "arn:aws:sns:eu-west-1:111122223333:oncall"),
@@ -82,6 +86,7 @@ PRIVATE = (
     ("watch.requests_per_hour", 500_000),
     ("watch.topic_arn", "arn:aws:sns:us-east-1:111122223333:oncall"),
     ("watch.email", "sre@example.com"),
+    ("function.kms_keys", ZONE_KEY),
 )
 
 
@@ -248,7 +253,7 @@ def local_zones(synthesise: Synthesise) -> Template:
 @pytest.fixture(scope="session")
 def without_urls(synthesise: Synthesise) -> Template:
     """One zone that private doors alone lead into, beside a public REST API."""
-    return synthesise(("zones", "use1-az2"), *CLOSED)
+    return synthesise(("zones", "use1-az2"), *CLOSED, ("exporters", True))
 
 
 @pytest.fixture(scope="session")
@@ -272,6 +277,7 @@ def given_subnets(synthesise: Synthesise) -> Template:
         ("zones", "use1-az1"),
         ("network.vpc_id", "vpc-0123456789abcdef0"),
         ("network.subnets", "use1-az1:subnet-0aa"),
+        ("exporters", True),
     )
 
 

@@ -48,12 +48,14 @@ def test_the_page_shows_what_zones_cost(template: Template, zones: Template, one
 def test_the_page_shows_what_other_zones_cost(
     template: Template, one: dict[str, float], private: Template, synthesise: Synthesise
 ) -> None:
-    """With one member, with the other kind, with none; and with private doors."""
+    """With one member, with the other kind, with none; and with private doors and keys of KMS."""
     idle, each, ring = prices.total(template), sum(one.values()), one["members of rings"]
     bare = prices.total(synthesise(IDENTITY, ("zones", "use1-az1"), ("ring.kind", "none"))) - idle
     memcached, names = dollars(private)["members of rings"], dollars(private)["private hosted zones"]
     door = {name: each for name, each in private["Resources"].items() if name.startswith("ZoneUse1Az2Private")}
     doors = prices.total({"Resources": door})
+    way = {name: each for name, each in private["Resources"].items() if name.startswith("ZoneUse1Az2Keys")}
+    ways = prices.total({"Resources": way})
 
     def months(zone: float) -> list[float]:
         return [idle + count * zone for count in COUNTS]
@@ -63,6 +65,7 @@ def test_the_page_shows_what_other_zones_cost(
         row("Memcached (`ring.kind=memcached`)", *months(each - ring + memcached)),
         row("no ring (`ring.kind=none`)", *months(bare)),
         row("private doors (`front_door.private_zonal`)", *(names + count * doors for count in COUNTS), sign="+"),
+        row("keys of shared KEKs (`function.kms_keys`)", *(count * ways for count in COUNTS), sign="+"),
     ]
 
 

@@ -31,6 +31,8 @@ ENOUGH_S = 400
 
 
 THREE_ZONES = ("use1-az1", "use1-az2", "use1-az3")
+WORDS = ("--zones", str(len(THREE_ZONES)), "-c", "exporters=true")
+"""How the deployment of all files here is asked for."""
 
 
 def free_port() -> int:
@@ -59,7 +61,7 @@ class Door:
         return replace(self, key=None)
 
     def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
-        """Status and JSON. The path goes as it is written here: no client tidies it up."""
+        """Status and JSON, or None. The path goes as it is written here: no client tidies it up."""
         parts = urlsplit(self.url)
         connection = http.client.HTTPConnection(parts.netloc, timeout=60)
         headers = {"Content-Type": "application/vnd.schemaregistry.v1+json"}
@@ -69,7 +71,8 @@ class Door:
             content = None if body is None else json.dumps(body).encode()
             connection.request(method, parts.path + path, body=content, headers=headers)
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read())
+            told = answer.read()
+            return answer.status, json.loads(told) if told else None
         finally:
             connection.close()
 
@@ -141,7 +144,7 @@ def gone(processes: list[psutil.Process]) -> None:
 
 @pytest.fixture(scope="session")
 def deployed() -> Iterator[Deployed]:
-    """One deployment for all files here: with three zones it has all that one without them has, and more.
+    """One deployment for all files here: with three zones it has all that one without them has, and exporters besides.
 
     It is the stack that an account gets, with the same code and layer. The last story of test_zones.py ends it.
     """
@@ -149,7 +152,7 @@ def deployed() -> Iterator[Deployed]:
         cache_servers.program("valkey")
     except cache_servers.ServerMissing as missing:
         pytest.skip(f"no cache to test with: {missing}")
-    with deployment(free_port(), "--zones", str(len(THREE_ZONES))) as deployed:
+    with deployment(free_port(), *WORDS) as deployed:
         yield deployed
 
 

@@ -24,7 +24,7 @@ from google.protobuf.timestamp_pb2 import Timestamp
 from localstack import up
 from localstack.assembly import Assembly, Changed, deploy
 from localstack.server import CREDENTIALS
-from tests.localstack.conftest import THREE_ZONES, Deployed, Door, deployment, gone
+from tests.localstack.conftest import THREE_ZONES, WORDS, Deployed, Door, deployment, gone
 
 pytestmark = pytest.mark.localstack
 
@@ -228,7 +228,7 @@ def test_once_more_says_the_same(
     """The same doors and the same key, also in a LocalStack that is given."""
     assembly = Assembly(deployed.server.folder / "cdk.out")
     monkeypatch.setattr(up, "synthesise", lambda *_: assembly)  # it has been, and takes longer than all the rest
-    again_with = ["--port", str(deployed.server.port), "--zones", str(len(THREE_ZONES))]
+    again_with = ["--port", str(deployed.server.port), *WORDS]
     monkeypatch.setattr(sys, "argv", ["localstack.up", *again_with])
     monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
     assert up.main() == 0

@@ -58,7 +58,7 @@ def heartbeats(aws: Callable[[str], Any]) -> dict[str, dict[str, Any]]:
         for rule in events.list_rules()["Rules"]
         for target in events.list_targets_by_rule(Rule=rule["Name"])["Targets"]
     ]
-    told = [{**json.loads(target["Input"])["zone"], "target": target} for target in targets]
+    told = [{**json.loads(target["Input"])["zone"], "target": target} for target in targets if "Input" in target]
     return {zone["id"]: zone for zone in told}
 
 

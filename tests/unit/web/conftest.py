@@ -84,7 +84,7 @@ class Client:
 @pytest.fixture
 def registry() -> Iterator[Registry]:
     with EmbeddedStore() as store:
-        yield Registry(store.catalog, store.bodies, FixedClock())
+        yield Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets)
 
 
 @pytest.fixture

@@ -315,6 +315,15 @@ def test_a_refusal_does_not_tell_which_subject_a_topic_of_others_uses(
     assert ask("admin", method, f"{target}?dryRun=true", body).status != 403
 
 
+@pytest.mark.parametrize("query", ["", "?dryRun=true"])
+def test_a_topic_of_others_is_not_led_to_an_own_subject_nor_said_to_be_allowed(ask: Asks, query: str) -> None:
+    """What a dry run answers is what the request would be answered (PERM-9)."""
+    body = {"resourceName": "b-new", "resourceNamespace": "lkc", "resourceId": "id-b-new"}
+    body |= {"associations": [{"subject": "a-one"}]}  # type: ignore[dict-item]  # JSON
+    assert ask("admin a-", "POST", f"/associations{query}", body).refusal[:2] == (403, 40301)
+    assert ask("admin", "POST", f"/associations{query}", body).status == 200
+
+
 def test_a_batch_does_not_tell_what_a_topic_of_others_has(ask: Asks) -> None:
     """A delete of what is not there changes nothing, and the answer tells what the topic has."""
     wanted = [{"opType": "DELETE", "associationType": "key"}]

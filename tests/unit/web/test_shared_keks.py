@@ -1,7 +1,7 @@
 """Shared KEKs as clients meet them: the server makes, wraps and unwraps data keys, and keeps none."""
 
 from base64 import b64decode, b64encode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from sigla.kms.shared import SharedMaterials
 from sigla.model import BodyKey
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
-from sigla.ports.kms import KeyService, KeyServices, KmsDenied, KmsKey
+from sigla.ports.kms import KeyService, KeyServices, KmsDenied, KmsFailed, KmsKey
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
@@ -212,6 +212,29 @@ def test_a_denial_is_the_clients_to_know(store: EmbeddedStore, client: Client) -
         "Could not generate encrypted dek for __TEST: no access to local-kms://id",
     )
     assert denied("GET", f"{DEKS}/orders").refusal[:2] == (403, 40370)
+
+
+def test_why_a_key_service_failed_is_in_the_log(store: EmbeddedStore) -> None:
+    """A client may keep the answer to itself; an operator has to learn it, and no secret."""
+    told: list[Mapping[str, object]] = []
+
+    class Down(KeyServices):
+        def service(self, key: KmsKey) -> KeyService:
+            raise KmsFailed(f"{key} does not answer")
+
+    for services in (Drivers(no_clients), Down(), Denying()):
+        registry = Registry(store.catalog, store.bodies, FixedClock(), materials=SharedMaterials(services))
+        client = Client(app.build(registry, options=app.HttpOptions(log_failure=told.append)))
+        make_kek(client)
+        make_dek(client, encryptedKeyMaterial=JUNK)
+    assert [facts["event"] for facts in told] == ["failure"] * 3
+    reasons = [str(facts["reason"]) for facts in told]
+    assert ["wrapped with this secret" in reasons[0], "does not answer" in reasons[1], "no access" in reasons[2]] == [
+        True,
+        True,
+        True,
+    ]
+    assert "kmsProps" not in str(told)
 
 
 class Counting(KeyServices):

@@ -20,9 +20,11 @@ from sigla.cache.counts import Farthest
 from sigla.cache.ring import Ring
 from sigla.effort import Limits
 from sigla.errors import StoreError
+from sigla.exporters.nouns import Exporter
 from sigla.instances import beside, instance, owning, table_and_bucket
 from sigla.opening import directory
 from sigla.ports.clock import Clock
+from sigla.ports.store import Store
 from sigla.ports.zones import Zones
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
@@ -35,6 +37,7 @@ from sigla.web.http.guard import Guard, is_loopback
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.zone import Where
     from sigla.functions.lifecycle import Handler, Renewed
+    from sigla.remote.destination import HttpDestination
 
 
 class OpenToOthers(Exception):
@@ -59,7 +62,7 @@ class Started(NamedTuple):
 
     urls: its own, or one for each zone. access: who may ask. closed: only those with a key. zones: their ids.
     rings: what they are made of. writable: whether the disk takes writes. certificate: its file, and until when it is
-    valid; empty without TLS.
+    valid; empty without TLS. trusted: that file, where clients have to trust the certificate itself; else empty.
     """
 
     urls: tuple[str, ...]
@@ -69,6 +72,7 @@ class Started(NamedTuple):
     rings: str
     writable: bool
     certificate: str
+    trusted: str
 
 
 def serve(
@@ -90,7 +94,17 @@ def serve(
     from shlex import quote
 
     # A Lambda function has no use for them.
-    from sigla.web.local import handshakes, metrics, outlet, pair, process, server, supervisor
+    from sigla.web.local import (
+        exporting,
+        handshakes,
+        metrics,
+        outlet,
+        pair,
+        process,
+        server,
+        start_warnings,
+        supervisor,
+    )
     from sigla.web.threads.thinkers import Thinkers
 
     settings = Settings.read(os.environ)
@@ -134,6 +148,8 @@ def serve(
             registry, _ = beside(store, settings, Ring({}, SystemClock()))
             build = partial(server.application, registry, options=options())
         thinkers = Thinkers()
+        around = exporting.Surroundings(store, partial(_destination, store), settings.registry_name, out.tell)
+        exporters = opened.enter_context(exporting.exporting(around))
         application = build(
             group=store.group,
             step=store.step,
@@ -144,17 +160,19 @@ def serve(
             more=[
                 process.Process(SystemClock()).lines,
                 partial(metrics.key_lines, store.count_keys),
+                exporters.lines,
                 *([secure.lines] if secure else ()),
             ],
         )
         if auth == NONE and not is_loopback(host):
             out.tell(_open(host))
         writable = store.writable
-        if not writable:
-            out.tell(_full(store.path))
+        for told in start_warnings.of_directory(store.path, writable=writable, readable=store.tells_others):
+            out.tell(told)
         access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(address.path))
         certificate = f"{files[0]}, until {secure.pair.day}" if files and secure else ""
-        started = Started(urls, access, auth == KEYS, ids, rings, writable, certificate)
+        trusted = str(files[0]) if files and secure and secure.pair.signs_itself else ""
+        started = Started(urls, access, auth == KEYS, ids, rings, writable, certificate, trusted)
         import_languages()
         server.serve(
             application,
@@ -166,6 +184,13 @@ def serve(
             supervisor=supervisor.telling(os.environ.get("NOTIFY_SOCKET", "")),
             handed_over=bool(handed_over),
         )
+
+
+def _destination(store: Store, exporter: Exporter) -> "HttpDestination":
+    """Where an exporter writes to."""
+    from sigla.remote.destination import destination  # who has no exporters needs no client of HTTP
+
+    return destination(exporter, store.secrets, store.clock)
 
 
 def import_languages() -> None:
@@ -233,7 +258,29 @@ def journal_handler() -> "Renewed":
         name = settings.registry_name
         follow = opened.enter_context(following(clients.dynamodb, table, store.objects, store.clock, registry=name))
         ownership = opened.enter_context(owning(settings, store))
-        return ownership.doing(follow) if ownership else follow
+        handler = ownership.doing(follow) if ownership else follow
+        if not settings.exporters_function:
+            return handler
+        from sigla.functions.waking import Waking
+
+        return Waking(handler, clients.functions, settings.exporters_function)
+
+    return Renewed(build)
+
+
+def exporters_handler() -> "Renewed":
+    """What writes to the destinations of exporters, as a Lambda function. Raises InvalidSetting."""
+    from sigla.functions.exporters import ExporterTurns
+    from sigla.functions.lifecycle import Renewed
+
+    settings = Settings.read(os.environ)
+    _table_of(settings, "The function of exporters")
+
+    def build(opened: ExitStack) -> "Handler":
+        _, store = opened.enter_context(table_and_bucket(settings))
+        turns = ExporterTurns(store, partial(_destination, store), source=settings.registry_name)
+        ownership = opened.enter_context(owning(settings, store))
+        return ownership.doing(turns) if ownership else turns
 
     return Renewed(build)
 
@@ -328,12 +375,6 @@ def _open(where: str) -> observe.Facts:
     """Told once per start: no operator should learn it too late."""
     told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
     return {"event": "open", "message": told}
-
-
-def _full(data: Path) -> observe.Facts:
-    """Told at the start; later `/health/ready` tells it, and each write that is refused."""
-    told = f"The disk of {data} is full: schemas are read, and none can be registered until you make room there."
-    return {"event": "disk-full", "message": told}
 
 
 def _web_options(settings: Settings, authenticate: Authenticator | None, door: app.HttpOptions) -> app.HttpOptions:

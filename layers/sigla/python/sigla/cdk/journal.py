@@ -33,12 +33,25 @@ WINDOW = Duration.seconds(60)
 GIVEN_UP_AFTER = Duration.hours(6)
 """Then the others of its shard go on: what was given up is in the rows, where a catch-up finds it."""
 
+WAKES = "SIGLA_EXPORTERS_FUNCTION"
+"""The variable with the name of what it wakes: a setting of sigla.settings."""
+
 
 class Journal(Construct):
-    """The function and what wakes it. Where the stack knows no stream, or has none to spare, the clock alone does."""
+    """The function and what wakes it. Where the stack knows no stream, or has none to spare, the clock alone does.
+
+    exporters: what it wakes itself, if there is such a function.
+    """
 
     def __init__(
-        self, scope: Construct, name: str, *, settings: Settings, storage: Storage, functions: Functions
+        self,
+        scope: Construct,
+        name: str,
+        *,
+        settings: Settings,
+        storage: Storage,
+        functions: Functions,
+        exporters: lambda_.IFunction | None,
     ) -> None:
         super().__init__(scope, name)
         # Which records Lambda gave up.
@@ -49,8 +62,8 @@ class Journal(Construct):
             description=f"Sigla, the journal of the registry {settings.registry_name}",
             memory_mb=MEMORY_MB,
             timeout=TIMEOUT,
-            environment=stored(settings, storage),
-            grants=partial(Grants(settings, storage).of_the_journal, given_up=self.given_up),
+            environment=stored(settings, storage) | ({WAKES: exporters.function_name} if exporters else {}),
+            grants=partial(Grants(settings, storage).of_the_journal, given_up=self.given_up, exporters=exporters),
         )
         self.function, self.log_group = made.function, made.log_group
         if self.given_up:

@@ -19,6 +19,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from sigla.cdk import doors
+from sigla.cdk.exporters import Exporters
 from sigla.cdk.heartbeat import Heartbeat
 from sigla.cdk.journal import Journal
 from sigla.cdk.parts import platform
@@ -75,6 +76,7 @@ class Registry(Construct):
         self.public = self._public_door() if chosen.public_doors else None
         self.function: lambda_.Alias | None = self.public.service.alias if self.public else None
         self.zones = self._zones() if chosen.zone_ids else {}
+        self.exporters = self._exporters() if chosen.exporters else None
         # A table on LocalStack has no stream to follow, and no person is to be woken.
         self.journal = None if chosen.local else self._journal()
         self.jobs = self._jobs(placed) if chosen.pipelines.enabled else None
@@ -168,9 +170,24 @@ class Registry(Construct):
             self.outputs[f"ZonePrivateUrl{name}"] = (zone.private.url, private)
         return zone
 
+    def _exporters(self) -> Exporters:
+        made = Exporters(self, "Exporters", settings=self.settings, storage=self.storage, functions=self.functions)
+        self.outputs |= {
+            "ExportersName": (made.function.function_name, "The function that writes to other registries"),
+            "ExportersLogGroupName": (made.log_group.log_group_name, "The log of the exporters' function"),
+        }
+        return made
+
     def _journal(self) -> Journal:
         """With it alarms, of which some are about it."""
-        journal = Journal(self, "Journal", settings=self.settings, storage=self.storage, functions=self.functions)
+        journal = Journal(
+            self,
+            "Journal",
+            settings=self.settings,
+            storage=self.storage,
+            functions=self.functions,
+            exporters=self.exporters.function if self.exporters else None,
+        )
         Watch(
             self,
             "Watch",
@@ -178,6 +195,7 @@ class Registry(Construct):
             public=self.public,
             private=[Door(each.service, each.private.api) for each in self.zones.values() if each.private],
             journal=journal,
+            exporters=self.exporters,
             recipients=self.recipients,
         )
         self.outputs |= {

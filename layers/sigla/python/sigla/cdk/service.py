@@ -1,7 +1,7 @@
 """The registry as a function: what it is told, how it runs, and, on one screen, all that our functions may do."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -15,12 +15,14 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from sigla import keys
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.cdk.parts.fingerprint import fingerprint, name_version, note_parts
 from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
 from sigla.cdk.storage import Storage
 from sigla.deployment.settings import Settings
 from sigla.deployment.translation import FINGERPRINT, RING_SECONDS, VARIABLES
+from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE
 
 # Longer than a write that keeps losing races tries (20 s), shorter than API Gateway waits (29 s).
 TIMEOUT = Duration.seconds(28)
@@ -37,19 +39,24 @@ class Grants:
     """
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
+        self.settings = settings
         self.registry, self.bucket, self.table = settings.registry_name, storage.bucket, storage.table
         self.kms_keys = settings.function.kms_key_arns
         self.mark = f"{self.registry}/identity.json"
         self.key = use_of_the_key(settings)
 
-    def of_the_registry(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
-        """Bodies, pointers to them by GUID, the verifiers of API keys; it writes the first two."""
+    def of_the_registry(self, log: logs.ILogGroup, *, reaches_ssm: bool = True) -> list[iam.PolicyStatement]:
+        """Bodies, pointers to them by GUID, the verifiers of API keys; it writes the first two.
+
+        reaches_ssm: whether it can keep what clients bring as credentials of exporters.
+        """
         return [
             *self.rows(),
             *self.identity(),
             allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys")),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids")),
             *self.shared_keks(),
+            *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
             *self.found_and_told(log),
         ]
 
@@ -59,7 +66,8 @@ class Grants:
         ring: the ARNs of its members and of the user that it is there, where members ask who it is.
         """
         connecting = [allow("Ring", "elasticache:Connect", on=ring)] if ring else []
-        return [*self.of_the_registry(log), *self.network(), *connecting]
+        registry = self.of_the_registry(log, reaches_ssm=not self.settings.closed_zones)
+        return [*registry, *self.network(), *connecting]
 
     def of_the_heartbeat(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
         """It writes the directory of zones. It has to know whether the bucket has an identity.
@@ -76,17 +84,35 @@ class Grants:
             self.told(log),
         ]
 
-    def of_the_journal(self, log: logs.ILogGroup, *, given_up: sqs.IQueue | None) -> list[iam.PolicyStatement]:
+    def of_the_journal(
+        self, log: logs.ILogGroup, *, given_up: sqs.IQueue | None, exporters: lambda_.IFunction | None
+    ) -> list[iam.PolicyStatement]:
         """It writes segments of the journal, tombstones over bodies, and pointers to those that live again.
 
         given_up: where Lambda notes what it could not hand over of the table's stream, if the journal follows one.
+        exporters: the function that it wakes, if there is one.
         """
         return [
             *self.rows(),
             *self.identity(),
             *(self.stream(given_up) if given_up else []),
+            *([allow("Waking", "lambda:InvokeFunction", on=[exporters.function_arn])] if exporters else []),
             allow("Reading", "s3:GetObject", on=self.objects("schemas", "journal")),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "journal")),
+            *self.found_and_told(log),
+        ]
+
+    def of_the_exporters(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        """It reads what is registered and the credentials of exporters. It writes how far each exporter has come."""
+        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
+        own = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [keys.exporters_pk(self.registry)]}}
+        return [
+            allow("Rows", *READ, on=[self.table.table_arn], when=bound),
+            allow("Progress", "dynamodb:UpdateItem", on=[self.table.table_arn], when=own),
+            *self.key,
+            *self.identity(),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids")),
+            allow("Credentials", "ssm:GetParameter", on=[self.credentials()]),
             *self.found_and_told(log),
         ]
 
@@ -120,6 +146,16 @@ class Grants:
     def shared_keks(self) -> list[iam.PolicyStatement]:
         """The keys that settings name, and nothing else of KMS: a client may write any ARN into a KEK."""
         return [allow("SharedKeks", "kms:Decrypt", "kms:Encrypt", on=self.kms_keys)] if self.kms_keys else []
+
+    def kept_credentials(self) -> list[iam.PolicyStatement]:
+        """Those of exporters, which clients bring. It reads them where a client changes the settings beside them."""
+        actions = ("ssm:DeleteParameter", "ssm:GetParameter", "ssm:PutParameter")
+        return [allow("Credentials", *actions, on=[self.credentials()])]
+
+    def credentials(self) -> str:
+        """All parameters of the registry: those that `sigla.keys.secret_parameter` names."""
+        every = f"/sigla/{self.table.table_name}/{self.registry}/*"
+        return f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}:{Aws.ACCOUNT_ID}:parameter{every}"
 
     def stream(self, given_up: sqs.IQueue) -> list[iam.PolicyStatement]:
         return [
@@ -177,7 +213,8 @@ class Place:
     """Where a zone's function runs and what it finds there.
 
     subnet, security_group: their ids. ring: addresses of the members, as SIGLA_RING has them. members: ARNs to connect.
-    parts: all that these come from: what AWS replaces of it has another id or another address afterwards.
+    parts: all that these come from: what AWS replaces of it has another id or another address afterwards. variables:
+    by which ways it asks other services.
     """
 
     zone: str
@@ -186,6 +223,7 @@ class Place:
     ring: Sequence[str]
     members: Sequence[str]
     parts: Sequence[cdk.CfnResource]
+    variables: Mapping[str, str]
 
 
 class Service(Construct):
@@ -273,6 +311,7 @@ def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
     return stored(settings, storage) | {
         **{name: value(settings) for name, value in VARIABLES.items() if name != RING_SECONDS},
         "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
+        **({"SIGLA_EXPORTERS": EXPORTERS_HERE} if settings.exporters else {}),
     }
 
 
@@ -282,6 +321,8 @@ def _of_the_place(settings: Settings, place: Place) -> dict[str, str]:
         "SIGLA_RING": ",".join(place.ring),
         RING_SECONDS: VARIABLES[RING_SECONDS](settings),
         FINGERPRINT: fingerprint(place.parts),
+        **place.variables,
+        **({"SIGLA_EXPORTERS": EXPORTERS_ELSEWHERE} if settings.exporters and settings.closed_zones else {}),
     }
 
 

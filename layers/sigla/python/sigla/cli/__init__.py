@@ -30,6 +30,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment
+  sigla stage STAGE.toml       the settings of a deployment to AWS, by asking
   sigla deploy STAGE.toml      a registry in AWS, or what has changed of it; `sigla destroy` removes it
   sigla ids                    how many ids are left, and where numbering goes on
   sigla land FILE              makes typed tables of topics; the jobs beside it are listed below
@@ -108,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
         restore,
         scrub,
         serve,
+        stage,
         zone_url,
     )
 
@@ -126,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
     scrub.add_to(commands)
     ids.add_to(commands)
     init.add_to(commands)
+    stage.add_to(commands)
     deploy.add_to(commands)
     explain.add_to(commands)
     jobs.add_to(commands)

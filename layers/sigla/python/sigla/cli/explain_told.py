@@ -5,8 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from sigla.decoding.explain import NO_FRAME, Explained
-from sigla.decoding.reasons import Reason
+from sigla.decoding.explain import Explained
 from sigla.model import DEFAULT_CONTEXT
 
 WIDTH = 16
@@ -74,8 +73,7 @@ def _types(line: Any) -> str:
 
 def _byte_text(found: Explained) -> str:
     at = found.failure and found.failure["at"]
-    in_frame = found.failure and Reason(found.failure["reason"]) in NO_FRAME
-    return "" if at is None else f" at byte {at}" if in_frame else f" at byte {at} of the payload"
+    return "" if at is None else f" at byte {at}" if found.in_frame else f" at byte {at} of the payload"
 
 
 def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:

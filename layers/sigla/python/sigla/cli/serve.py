@@ -5,6 +5,7 @@ import sys
 from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from sigla import __version__
@@ -31,7 +32,7 @@ Sigla {version}: a schema registry for Kafka
   url       {urls}
 {zones}  data      {data}
   access    {access}
-{tls}  try       curl {credentials}{url}/subjects
+{tls}  try       curl {options}{url}/subjects
   clients   schema.registry.url={all}
   docs      {url}/docs   metrics {url}/metrics   health {url}/health
 
@@ -145,7 +146,7 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
             version=__version__,
             urls=f"\n{'':12}".join(urls),
             url=url,
-            credentials="-u NAME:SECRET " if started.closed else "",
+            options=_curl_options(started),
             all=",".join(started.urls),
             zones=ZONES.format(rings=started.rings, url=url) if started.zones else "",
             data=where if started.writable else where + DISK_FULL,
@@ -156,6 +157,12 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
         print(told, file=sys.stderr, flush=True)
 
     return announce
+
+
+def _curl_options(started: "wiring.Started") -> str:
+    """What curl needs to be told besides the URL."""
+    trusted = f"--cacert {quote(started.trusted)} " if started.trusted else ""
+    return trusted + ("-u NAME:SECRET " if started.closed else "")
 
 
 def _zones(text: str) -> int:

@@ -1,1 +1,1 @@
-"""What only Lambda runs: telemetry, snapshots, the heartbeat of zones, and what follows the table."""
+"""What only Lambda runs: telemetry, snapshots, the heartbeat of zones, exporters, and what follows the table."""

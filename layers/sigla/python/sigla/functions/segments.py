@@ -13,8 +13,8 @@ Numbers are times in milliseconds, each later than the one before: names sort as
 restored behind its bucket goes on past all that is there. Where an object of the same name tells other rows, the
 claim moves on to the next number.
 
-A line is a record of `_schemas` or of `_dek_registry_keys`, as dumps of these topics have it, its key and value as text
-(null: a tombstone); instead of an offset it says where it belongs:
+A line is a record of `_schemas` or of `_dek_registry_keys`, as dumps of these topics have it, or an exporter, its key
+and value as text (null: a tombstone); instead of an offset it says where it belongs:
 
     {"form": 1, "timestamp": ms, "key": "…", "value": "…" or null, "at": ms, "nonce": "…", "part": 0, "revision": 3}
 
@@ -252,7 +252,13 @@ def _lines(item: Item, bodies: Bodies) -> bytes:
             "revision": form["revision"],
             **(journal.origin_of(form) if part == 0 else {}),
         }
-        for part, (key, value, ts) in enumerate((*journal.records([form], bodies), *journal.key_records_of([form])))
+        for part, (key, value, ts) in enumerate(
+            (
+                *journal.records([form], bodies),
+                *journal.key_records_of([form]),
+                *journal.exporter_records_of([form]),
+            )
+        )
     ]
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
 

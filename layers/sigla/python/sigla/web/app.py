@@ -7,7 +7,7 @@ than a stack of middleware. Everything asynchronous about the API is in this fil
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -31,6 +31,8 @@ from sigla.errors import (
     TimedOut,
     Unauthorized,
 )
+from sigla.keks.refusals import KmsDenied, KmsFailed
+from sigla.ports.kms import KmsFailed as KeyServiceFailed
 from sigla.registry import Registry
 from sigla.web.api.admission import admitted
 from sigla.web.api.beside import description
@@ -176,6 +178,12 @@ class Application(FastAPI):
         return False
 
 
+@cache
+def dispatch_of(beside: frozenset[str]) -> Dispatch:
+    """The table with these paths beside it: a tree that never changes, and one for all applications that have them."""
+    return Dispatch(ROUTES, beside)
+
+
 class RouteTable:
     """All of `ROUTES`. beside: `paths_of` what is beside it. The other parameters are those of `build`."""
 
@@ -185,7 +193,7 @@ class RouteTable:
         self._registry = registry
         self._workers = workers
         self._options = options
-        self._dispatch = Dispatch(ROUTES, beside)
+        self._dispatch = dispatch_of(frozenset(beside))
         self._front_page = front_page(beside)
         self._rendered = Rendered()
         self._authenticate = options.authenticate
@@ -291,7 +299,9 @@ class RouteTable:
     def _failed(self, call: Call, error: Exception) -> Answer:
         """Refusals say what they say. Storage that fails is named; any other fault is told to the log alone."""
         fault = error.__cause__ if isinstance(error, Refusal) else error
-        if fault is error or isinstance(fault, StoreError):
+        if isinstance(error, KmsFailed | KmsDenied):
+            fault = fault or error
+        if fault is error or isinstance(fault, StoreError | KeyServiceFailed):
             self._options.log_failure(observe.failure(fault, request_id=call.request_id.decode("latin-1")))
         if isinstance(error, Refusal):
             return refused(error)

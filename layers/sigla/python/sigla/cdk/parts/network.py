@@ -1,4 +1,7 @@
-"""The network that zones are parts of: without a way to the internet, and without anything that costs by the hour."""
+"""The network that zones are parts of: without a way to the internet, and without anything that costs by the hour.
+
+What does, is of a zone: its ring, its private door, its way to KMS where it needs one.
+"""
 
 from dataclasses import dataclass
 
@@ -9,6 +12,8 @@ from constructs import Construct
 
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.deployment.settings import Settings
+
+HTTPS = 443
 
 
 class Network(Construct):

@@ -18,11 +18,9 @@ from constructs import Construct, IConstruct, IDependable
 
 from sigla.cdk.parts.front_door import STAGE, rest_api
 from sigla.cdk.parts.logs import log_group
-from sigla.cdk.parts.network import Network, Subnet, security_group
+from sigla.cdk.parts.network import HTTPS, Network, Subnet, security_group
 from sigla.deployment.choices.rules import listed
 from sigla.deployment.settings import Settings
-
-HTTPS = 443
 
 
 class PrivateDoor(Construct):

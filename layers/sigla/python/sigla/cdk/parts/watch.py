@@ -9,6 +9,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
+from sigla.cdk.exporters import Exporters
 from sigla.cdk.journal import Journal
 from sigla.cdk.parts.alarms import PERIOD, WatchedMetric, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from sigla.cdk.parts.dashboard import Dashboard
@@ -46,6 +47,7 @@ class Watch(Construct):
         public: Door | None,
         private: Sequence[Door],
         journal: Journal,
+        exporters: Exporters | None,
         recipients: Recipients,
     ) -> None:
         super().__init__(scope, name)
@@ -54,6 +56,7 @@ class Watch(Construct):
             *_of_all_doors(settings),
             *_of_certificates(settings),
             *_of_the_journal(journal),
+            *(_of_exporters(exporters) if exporters else ()),
         ]
         if settings.watch.alarms:
             set_alarms(self, watched, recipients=recipients, about=f"the registry {settings.registry_name}")
@@ -161,4 +164,32 @@ def _of_the_journal(journal: Journal) -> Iterator[WatchedMetric]:
         1,
         1,
         "the journal function found rows that it cannot read and set them aside. Its log names them.",
+    )
+
+
+def _of_exporters(exporters: Exporters) -> Iterator[WatchedMetric]:
+    """A row for each alarm. The journal keeps what is to be exported for 35 days: that can wait until the morning."""
+    yield WatchedMetric(
+        "ExportersErrors",
+        exporters.function.metric_errors(period=PERIOD),
+        1,
+        3,
+        "the exporters' function fails repeatedly. Its log has the reason.",
+        out_of=12,
+    )
+    yield WatchedMetric(
+        "ExportersFailing",
+        exporters.counted("failing").with_(period=PERIOD),
+        1,
+        3,
+        "an exporter cannot write to its destination, and goes on trying. GET /exporters/NAME/status has the reason.",
+        out_of=6,
+    )
+    yield WatchedMetric(
+        "ExportersBehind",
+        exporters.counted("behind").with_(period=PERIOD),
+        1,
+        3,
+        "an exporter is an hour behind the registry. GET /exporters/NAME/status says how far it has come.",
+        out_of=6,
     )

@@ -19,10 +19,11 @@ from sigla.cdk import doors
 from sigla.cdk.heartbeat import BEAT, Heartbeat
 from sigla.cdk.parts.alarms import WatchedMetric, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from sigla.cdk.parts.functions import Functions
-from sigla.cdk.parts.network import Network, Subnet, security_group
-from sigla.cdk.parts.private_door import HTTPS, PrivateDoor
+from sigla.cdk.parts.network import HTTPS, Network, Subnet, security_group
+from sigla.cdk.parts.private_door import PrivateDoor
 from sigla.cdk.parts.recipients import Recipients
 from sigla.cdk.parts.ring import Ring
+from sigla.cdk.parts.service_endpoint import ServiceEndpoint
 from sigla.cdk.service import Place, Service
 from sigla.cdk.storage import Storage
 from sigla.deployment.settings import Settings
@@ -55,6 +56,7 @@ class Zone(Construct):
         guard = self.guard()
         self.ring = Ring(self, "Ring", settings=settings, network=network, zone=zone, subnet=self.subnet, clients=guard)
         self.let_to_the_ring(guard)
+        self.keys = self.way_to_keys(guard) if settings.zone_kms_keys else None
         self.service = Service(
             self,
             "Service",
@@ -62,7 +64,13 @@ class Zone(Construct):
             storage=storage,
             functions=functions,
             place=Place(
-                zone, self.subnet.id, guard.attr_group_id, self.ring.addresses, self.ring.arns, self.parts(guard)
+                zone,
+                self.subnet.id,
+                guard.attr_group_id,
+                self.ring.addresses,
+                self.ring.arns,
+                self.parts(guard),
+                self.keys.variables if self.keys else {},
             ),
         )
         self.service.function.node.add_dependency(*ways_out)
@@ -131,9 +139,11 @@ class Zone(Construct):
     def guard(self) -> ec2.CfnSecurityGroup:
         """No connection comes in.
 
-        Out by HTTPS: no route leads anywhere but to the two stores, whose addresses AWS changes.
+        Out by HTTPS: no route leads anywhere but to the two stores, whose addresses AWS changes, and to what is in the
+        network.
         """
-        to = [(HTTPS, ANYWHERE, "To S3 and DynamoDB")]
+        stores = "To S3, DynamoDB and KMS" if self.settings.zone_kms_keys else "To S3 and DynamoDB"
+        to = [(HTTPS, ANYWHERE, stores)]
         if self.subnet.addresses and (port := Ring.port(self.settings)):
             to.append((port, self.subnet.addresses, "To the ring"))
         return security_group(
@@ -164,10 +174,24 @@ class Zone(Construct):
                 description="To the ring",
             )
 
+    def way_to_keys(self, guard: ec2.CfnSecurityGroup) -> ServiceEndpoint:
+        """To the KMS keys that settings name, in a subnet of ours, which has no other way to them."""
+        return ServiceEndpoint(
+            self,
+            "Keys",
+            network=self.network,
+            subnet=self.subnet,
+            client=guard,
+            service="kms",
+            actions=("Decrypt", "Encrypt"),
+            on=self.settings.zone_kms_keys,
+        )
+
     def parts(self, guard: ec2.CfnSecurityGroup) -> list[CfnResource]:
         """All that decides where the function is, and what is in its ring."""
         ring = [each for each in self.ring.node.find_all() if CfnResource.is_cfn_resource(each)]
-        return [*filter(None, (self.network.vpc, self.subnet.made)), guard, *ring]
+        way = self.keys.resource if self.keys else None
+        return [*filter(None, (self.network.vpc, self.subnet.made, way)), guard, *ring]
 
     def ask_each_minute(self, heartbeat: Heartbeat) -> None:
         """Its clock, and its leave for the heartbeat to ask. One that comes late is of no use, and not repeated."""

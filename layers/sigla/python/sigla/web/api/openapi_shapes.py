@@ -4,6 +4,7 @@ from typing import Any
 
 from sigla.associations.nouns import LIFECYCLES, OPERATIONS
 from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, INTEGERS, RULE_KINDS, RULE_MODES
+from sigla.exporters.nouns import ContextType, ExporterState
 from sigla.keks.nouns import Algorithm
 
 Shape = dict[str, Any]
@@ -76,6 +77,14 @@ _WANTED: dict[str, Shape] = {
     "frozen": FLAG_OR_NULL,
     "schema": _or_null("RegisterSchemaRequest"),
     "normalize": FLAG_OR_NULL,
+}
+_CONTEXT_TYPES = [each.value for each in ContextType]
+_EXPORTER_OFFERED: dict[str, Shape] = {
+    "subjects": _list_or_null(TEXT),
+    "contextType": {"enum": [*_CONTEXT_TYPES, None]},
+    "context": TEXT_OR_NULL,
+    "subjectRenameFormat": TEXT_OR_NULL,
+    "kekRenameFormat": TEXT_OR_NULL,
 }
 
 SHAPES: dict[str, Shape] = {
@@ -244,6 +253,35 @@ SHAPES: dict[str, Shape] = {
         )
     ),
     "AssociationResults": _object("results", results=_list(_object(result=_ref("Association"), error=_ref("Error")))),
+    "CreateExporterRequest": _object("name", "config", name=TEXT, config=_map(TEXT), **_EXPORTER_OFFERED),
+    "UpdateExporterRequest": _object(config=_map(TEXT), **_EXPORTER_OFFERED),
+    "ExporterName": _object("name", name=TEXT),
+    "ExporterConfig": _map(TEXT),
+    "Exporter": _object(
+        "name",
+        "subjects",
+        "contextType",
+        "config",
+        name=TEXT,
+        subjects=_list(TEXT),
+        contextType={"enum": _CONTEXT_TYPES},
+        context=TEXT,
+        subjectRenameFormat=TEXT,
+        kekRenameFormat=TEXT,
+        config=_map(TEXT),
+    ),
+    "ExporterStatus": _object(
+        "name",
+        "state",
+        "offset",
+        "ts",
+        "trace",
+        name=TEXT,
+        state={"enum": [each.value for each in ExporterState]},
+        offset=NUMBER,
+        ts=NUMBER,
+        trace=TEXT,
+    ),
     "ServerClusterId": _object("scope", scope=_object(path=_list(TEXT), clusters=_map(TEXT))),
     "ServerVersion": _object("version", "commitId", version=TEXT, commitId=TEXT),
     "Deployment": _object("attributes", attributes=_list(TEXT)),

@@ -24,9 +24,10 @@ from sigla.associations.refusals import (
 from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
 from sigla.contract import HIGHEST
 from sigla.errors import Refusal
+from sigla.exporters import refusals as exporter_refusals
 from sigla.keks import refusals as key_refusals
 from sigla.registry import Registry
-from sigla.web.api.endpoints import associations, keks, schemas, server, settings, subjects
+from sigla.web.api.endpoints import associations, exporters, keks, schemas, server, settings, subjects
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query, Text, TextIfGiven, Word, Words
 from sigla.web.api.wire.keks import ALGORITHMS
@@ -160,6 +161,10 @@ NO_KEY = (key_refusals.KeyNotFound, key_refusals.InvalidKeyField)
 KMS = (key_refusals.KmsFailed, key_refusals.KmsDenied)
 NEW_KEY = (key_refusals.InvalidKeyField, key_refusals.KeyExists, *KMS)
 NO_KEY_VERSION = (*NO_KEY, errors.InvalidVersion)
+EXPORTER = "/exporters/{exporter}"
+NO_EXPORTER = (exporter_refusals.ExporterNotFound,)
+NOT_PAUSED = (*NO_EXPORTER, exporter_refusals.ExporterNotPaused)
+EXPORTER_SETTINGS = (exporter_refusals.InvalidExporterConfig, exporter_refusals.InvalidExporterSubjects)
 
 # fmt: off
 ROUTES = (
@@ -348,5 +353,35 @@ ROUTES = (
           "Change the associations of many topics", "AssociationResults", status=207,
           body=Body("AssociationBatch", "mutateAssociations"), query=(ASSOCIATION_CONTEXT, DRY_RUN),
           refuses=(InvalidAssociation,), operation="Association batch operation"),
+
+    # An exporter sends what is registered to an address of its own: it is for whoever reaches everything.
+    Route("GET", "/exporters", READ, exporters.exporter_names, "The names of exporters", "Names", registry_wide=True),
+    Route("POST", "/exporters", ADMIN, exporters.create_exporter, "Export to another registry from now on",
+          "ExporterName", body=Body("CreateExporterRequest", "createExporter"), registry_wide=True,
+          refuses=(exporter_refusals.InvalidExporterName, *EXPORTER_SETTINGS, exporter_refusals.ExporterExists,
+                   exporter_refusals.TooManyExporters), operation="Create exporter operation"),
+    Route("GET", EXPORTER, READ, exporters.show_exporter, "An exporter", "Exporter", registry_wide=True,
+          refuses=NO_EXPORTER),
+    Route("PUT", EXPORTER, ADMIN, exporters.update_exporter, "Change a paused exporter", "ExporterName",
+          body=Body("UpdateExporterRequest", "putExporter"), registry_wide=True,
+          refuses=(*NOT_PAUSED, *EXPORTER_SETTINGS), operation="Update exporter operation"),
+    Route("DELETE", EXPORTER, ADMIN, exporters.delete_exporter, "Delete a paused exporter", "Nothing", status=204,
+          registry_wide=True, refuses=NOT_PAUSED, operation="Delete exporter operation"),
+    Route("GET", f"{EXPORTER}/config", READ, exporters.show_config, "The settings of an exporter", "ExporterConfig",
+          registry_wide=True, refuses=NO_EXPORTER),
+    Route("PUT", f"{EXPORTER}/config", ADMIN, exporters.update_config, "Replace the settings of a paused exporter",
+          "ExporterName", body=Body("ExporterConfig", "putExporterConfig"), registry_wide=True,
+          refuses=(*NOT_PAUSED, exporter_refusals.InvalidExporterConfig), operation="Update exporter operation"),
+    Route("GET", f"{EXPORTER}/config/clusterlink", READ, exporters.show_cluster_link,
+          "The settings of a cluster link that follow from an exporter", "ExporterConfig", registry_wide=True,
+          refuses=NO_EXPORTER),
+    Route("GET", f"{EXPORTER}/status", READ, exporters.show_status, "What an exporter does", "ExporterStatus",
+          registry_wide=True, refuses=NO_EXPORTER),
+    Route("PUT", f"{EXPORTER}/pause", ADMIN, exporters.pause_exporter, "Pause an exporter", "ExporterName",
+          registry_wide=True, refuses=NO_EXPORTER, operation="Update exporter operation"),
+    Route("PUT", f"{EXPORTER}/resume", ADMIN, exporters.resume_exporter, "Let an exporter go on", "ExporterName",
+          registry_wide=True, refuses=NO_EXPORTER, operation="Update exporter operation"),
+    Route("PUT", f"{EXPORTER}/reset", ADMIN, exporters.reset_exporter, "Let a paused exporter begin at the start",
+          "ExporterName", registry_wide=True, refuses=NOT_PAUSED, operation="Update exporter operation"),
 )
 # fmt: on

@@ -15,6 +15,7 @@ from sigla.web.http.refusals import BadRequest, ContextNameWithColon
 
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
+_COLON = "%3a"
 _BEFORE_A_SUBJECT = frozenset({"subjects", "deks"})
 _ASSOCIATIONS = "associations"
 """What paths begin with whose bodies name subjects: those are in the context of the path."""
@@ -37,6 +38,8 @@ def read(raw: bytes) -> Path:
     """Raises BadRequest for an invalid path, InvalidSubject for control characters, ContextNameWithColon."""
     context, pieces = _split_contexts(_pieces(raw))
     segments = [decode(piece) for piece in pieces]
+    if pieces and _COLON in pieces[0].lower():
+        segments[0] = pieces[0]  # the colon of `/associations:batchGet` is a part of the path itself (ASC-12)
     return Path(tuple(segments)) if context is None else _path_within(context, segments)
 
 

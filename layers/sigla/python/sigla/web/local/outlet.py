@@ -91,8 +91,8 @@ class Outlet:
             self._news.set()
 
     def tell(self, facts: Facts) -> None:
-        """Hands over another line than that of a request: an `observe.Teller`."""
-        self(as_line(facts))
+        """Hands over another line than that of a request, dated if it is not: an `observe.Teller`."""
+        self(as_line({**facts, "ts": facts.get("ts", self._clock.now())}))
 
     @property
     def unwritten(self) -> int:

@@ -49,11 +49,15 @@ class Files(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """One that can be used. names: whom the certificate is for. ends: after that clients refuse it, in seconds."""
+    """One that can be used. names: whom the certificate is for. ends: after that clients refuse it, in seconds.
+
+    signs_itself: whether no authority signed it, so that clients have to be told of the certificate itself.
+    """
 
     context: ssl.SSLContext
     names: Sequence[str]
     ends: int
+    signs_itself: bool = False
 
     def host(self, address: str) -> str:
         """By what a client on this machine can ask for an address of ours, so that the certificate is for it."""
@@ -92,7 +96,8 @@ def read(files: Files) -> Pair:
     except OSError as problem:  # it went between one look and the next
         raise InvalidPair(f"{files.cert} and {files.key} cannot be read ({problem.strerror}).") from None
     names = [value for _, value in peer.get("subjectAltName", ())]
-    return Pair(context, names, int(ssl.cert_time_to_seconds(peer["notAfter"])))
+    ends = int(ssl.cert_time_to_seconds(peer["notAfter"]))
+    return Pair(context, names, ends, peer.get("issuer") == peer.get("subject"))
 
 
 class Renewed:

@@ -11,13 +11,13 @@ from collections import Counter
 from contextlib import suppress
 from typing import Final
 
-from sigla.effort import Effort, OutOfTime, Unwanted
+from sigla.effort import AsksElsewhere, Effort, OutOfTime, Unwanted
 from sigla.web.http.answer import Answer
 from sigla.web.threads.turns import Baton, FairQueue
 from sigla.web.threads.worker import Outcome, Promise, Task, deliver
 
 THREADS: Final = 8
-"""As many jobs are begun and not finished; one of them computes at a time, 10 ms each."""
+"""As many jobs of each kind are begun and not finished; one of them computes at a time, 10 ms each."""
 THREADS_OF_ONE: Final = 4
 """The most threads of one client: another one's job always finds a thread before long."""
 MOST_WAITING: Final = 1_000
@@ -33,12 +33,44 @@ GRACE_S: Final = 3.0
 class Thinkers:
     """`await thinkers(task)`: the job's answer, or what it raised. Raises OutOfTime, Unwanted.
 
-    grace_s: how long what has begun may go on once the server stops.
+    Jobs that wait for other services, such as a key service, have threads of their own: while one of those is silent,
+    all others go on. grace_s: how long what has begun may go on once the server stops.
     """
 
     def __init__(self, *, grace_s: float = GRACE_S) -> None:
+        baton = Baton()
+        self._computing = _Pool(baton, grace_s, "sigla-thinker", asks=False)
+        self._asking = _Pool(baton, grace_s, "sigla-asker", asks=True)
+
+    async def __call__(self, task: Task, *, asks: bool = False) -> Answer:
+        """asks: it is known that the job waits for another service."""
+        if not asks:
+            try:
+                return await self._computing(task)
+            except AsksElsewhere:
+                """It begins again, there."""
+        return await self._asking(task)
+
+    def drop(self, effort: Effort) -> None:
+        """No client waits for this request any more. On the loop."""
+        effort.give_up()
+        for pool in (self._computing, self._asking):
+            pool.drop(effort)
+
+    def close(self) -> None:
+        """Refuses what waits and what comes; what has begun is given up after a grace. On the loop."""
+        for pool in (self._computing, self._asking):
+            pool.close()
+
+
+class _Pool:
+    """Some threads and what waits for them. asks: whether its jobs may wait for other services."""
+
+    def __init__(self, baton: Baton, grace_s: float, name: str, *, asks: bool) -> None:
+        self._asks = asks
+        self._name = name
         self._grace_s = grace_s
-        self._baton = Baton()
+        self._baton = baton
         self._changed = threading.Condition()
         self._waiting: FairQueue[Promise] = FairQueue()
         self._bytes = 0
@@ -58,15 +90,12 @@ class Thinkers:
             self._withdraw(promise)
 
     def drop(self, effort: Effort) -> None:
-        """No client waits for this request any more. On the loop."""
-        effort.give_up()
         with self._changed:
             waiting = [promise for promise in self._waiting if promise.task.effort is effort]
         for promise in waiting:
             self._expire(promise)
 
     def close(self) -> None:
-        """Refuses what waits and what comes; what has begun is given up after a grace. On the loop."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
@@ -83,7 +112,7 @@ class Thinkers:
             self._waiting.put(promise.task.client, promise)
             self._bytes += promise.task.size
             if len(self._threads) < THREADS and len(self._threads) < len(self._running) + len(self._waiting):
-                thread = threading.Thread(target=self._run, name="sigla-thinker", daemon=True)
+                thread = threading.Thread(target=self._run, name=self._name, daemon=True)
                 self._threads.append(thread)
                 thread.start()
             self._changed.notify_all()
@@ -136,7 +165,7 @@ class Thinkers:
         try:
             with self._baton:
                 promise.check_wanted()
-                with promise.task.effort.turn(share=self._baton):
+                with promise.task.effort.turn(share=self._baton, asks=self._asks):
                     return promise.task.job()
         except Unwanted as unwanted:
             return OutOfTime() if self._closed else unwanted

@@ -6,7 +6,8 @@
     the writer     one thread (`worker`): what may write. All that waits is one group, with one flush
     the reader     one thread (`worker`): lists, and what makes a language read a schema and writes nothing
     the thinkers   a few threads (`thinkers`): what has used up its turn of 20 ms with the writer or the reader. One of
-                   them computes at a time, for 10 ms while others wait (`turns`)
+                   them computes at a time, for 10 ms while others wait (`turns`). Those that wait for a key service are
+                   others, so that its silence holds up nothing that computes
 
 A job is a plain function that can begin again from its start, anywhere. Nothing of it can be seen before it commits;
 until then a turn may end at any pulse (`effort.pulse`), which raises TurnOver in the middle of whatever it computes.
@@ -24,7 +25,7 @@ from typing import Final
 from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
-from sigla.effort import Effort, Limits, TurnOver
+from sigla.effort import AsksElsewhere, Effort, Limits, TurnOver
 from sigla.web.api.routes import DRAFT, Route
 from sigla.web.http.answer import Answer
 from sigla.web.threads.thinkers import Thinkers
@@ -75,8 +76,8 @@ class Workers:
         try:
             try:
                 return await work(task)
-            except TurnOver:
-                return await self.think(task)
+            except TurnOver as over:
+                return await self.think(task, asks=isinstance(over, AsksElsewhere))
         finally:
             timer.cancel()
             for watching in leaving:
