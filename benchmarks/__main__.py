@@ -30,6 +30,7 @@ NAMES = (
     "largest",
     "tls",
     "upgrade",
+    "exporters",
 )
 ON_SPARK = ("load_topic", "land", "many_topics", "upsert", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""

@@ -4,14 +4,17 @@ DynamoDB is its own engine, S3 is moto; every call that the adapters make can be
 """
 
 from contextlib import ExitStack
+from types import SimpleNamespace
 from typing import Any
 
 from botocore.exceptions import ClientError
 
+from sigla.aws.secrets import AwsSecrets
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.journal import Journal
+from sigla.ports.secrets import Secrets
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.s3.bodies import AwsBodies
@@ -39,9 +42,24 @@ class Store:
         dynamodb, s3 = client("dynamodb", self.stores.dynamodb, between), client("s3", self.stores.s3, between)
         return self._instance(dynamodb, s3, FixedClock())
 
+    def watched_secrets(self, between: Between) -> Secrets:
+        return self._secrets(SimpleNamespace(ssm=client("ssm", self.stores.clients.ssm, between)))
+
+    @property
+    def secrets(self) -> Secrets:
+        return self._secrets(self.stores.clients)
+
+    def _secrets(self, clients: Any) -> Secrets:
+        return AwsSecrets(clients, self.stores.table, registry=self.stores.registry)
+
     def instance(self) -> tuple[Catalog, Bodies]:
         """Another instance, whose calls are not interrupted."""
         return self._instance(self.stores.dynamodb, self.stores.s3, SystemClock())
+
+    def disturbed(self, between: Between) -> tuple[Catalog, Bodies]:
+        """As `instance`, with a `Between` before its calls."""
+        dynamodb, s3 = client("dynamodb", self.stores.dynamodb, between), client("s3", self.stores.s3, between)
+        return self._instance(dynamodb, s3, SystemClock())
 
     def _instance(self, dynamodb: Any, s3: Any, clock: Clock) -> tuple[Catalog, Bodies]:
         catalog = AwsCatalog(dynamodb, self.stores.table, clock, registry=self.stores.registry)
@@ -60,7 +78,7 @@ class Store:
 
 # --- what can go wrong -----------------------------------------------------------------------------------------------
 
-READS = {"dynamodb.batch_get_item", "dynamodb.query", "s3.get_object", "s3.list_objects_v2"}
+READS = {"dynamodb.batch_get_item", "dynamodb.query", "s3.get_object", "s3.list_objects_v2", "ssm.get_parameter"}
 OF_READS = (Fault.SILENT, Fault.THROTTLED, Fault.KILLED)
 """Whether a read was done makes no difference."""
 

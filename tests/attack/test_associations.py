@@ -6,7 +6,7 @@ from tests.attack.associations import STRONG_ORDERS, WEAK_ORDERS, ended, evolved
 from tests.attack.stories import ONE, THREE, TWO, Story, delete, register
 from tests.attack.test_aws_races import few
 from tests.attack.test_crash import KINDS, Undisturbed, disturb, failures
-from tests.attack.test_races import Pair, allowed, meetings
+from tests.attack.test_races import Pair, Points, allowed, every_point, meetings
 from tests.attack.world import Embedded, Fresh
 
 OWN = ":.lkc:t-value"
@@ -39,11 +39,11 @@ PAIRS: dict[str, Pair] = {
 ON_AWS = ("a strong association against a reference",)
 
 
-def meet(name: str, fresh: Fresh = Embedded) -> None:
+def meet(name: str, fresh: Fresh = Embedded, points: Points = every_point) -> None:
     """Raises AssertionError where a meeting ends as no order explains."""
     pair = PAIRS[name]
     explained = allowed(pair)
-    for where, happened in meetings(pair, fresh) if fresh is Embedded else meetings(pair, fresh, few):
+    for where, happened in meetings(pair, fresh, points):
         assert happened in explained, f"{name}: {where}"
 
 
@@ -56,7 +56,7 @@ def test_two_verbs_about_associations_end_as_if_one_had_been_first(name: str) ->
 @pytest.mark.parametrize("name", ON_AWS)
 def test_a_topic_and_its_subjects_are_one_on_aws(name: str, small: Fresh) -> None:
     """What a producer wrote by is not taken away, and what is taken away comes back as a whole."""
-    meet(name, small)
+    meet(name, small, few)
 
 
 @pytest.mark.soak

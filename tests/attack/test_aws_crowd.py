@@ -32,9 +32,9 @@ def crowd(world: World) -> list[Registry]:
 @WRITERS
 @pytest.mark.parametrize("subjects", [1, THREADS])
 @pytest.mark.parametrize("texts", [1, THREADS])
-def test_many_writers_at_once(texts: int, subjects: int, writers: int, fresh: Fresh) -> None:
+def test_many_writers_at_once(texts: int, subjects: int, writers: int, small: Fresh) -> None:
     """One text, one id; no number left out; nothing acknowledged is missing."""
-    with World(config(":.__GLOBAL:", level="NONE"), store=fresh()) as world:
+    with World(config(":.__GLOBAL:", level="NONE"), store=small()) as world:
         instances = crowd(world)
 
         def write(number: int) -> Record:

@@ -61,10 +61,10 @@ def subject(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.mark.parametrize("remembers", [False, True])
-def test_an_id_given_out_since_is_not_given_out_again(subject: str, fresh: Fresh, *, remembers: bool) -> None:
+def test_an_id_given_out_since_is_not_given_out_again(subject: str, small: Fresh, *, remembers: bool) -> None:
     """The counter gallops past the last body, in one context alone; instances may go on that know the later state."""
     context = ".c" if subject.startswith(":") else "."
-    with World(config(":.__GLOBAL:", level="NONE"), register(subject, order(1)), store=fresh()) as world:
+    with World(config(":.__GLOBAL:", level="NONE"), register(subject, order(1)), store=small()) as world:
         backup = Backup(store_of(world))
         for number in (2, 3, 4):
             register(subject, order(number))(world.registry)
@@ -80,9 +80,9 @@ def test_an_id_given_out_since_is_not_given_out_again(subject: str, fresh: Fresh
         world.check_sound()
 
 
-def test_what_was_lost_and_is_registered_again_takes_its_orphan(subject: str, fresh: Fresh) -> None:
+def test_what_was_lost_and_is_registered_again_takes_its_orphan(subject: str, small: Fresh) -> None:
     """In the order in which producers start again, as if nothing had been."""
-    with World(config(":.__GLOBAL:", level="NONE"), register(subject, order(1)), store=fresh()) as world:
+    with World(config(":.__GLOBAL:", level="NONE"), register(subject, order(1)), store=small()) as world:
         backup = Backup(store_of(world))
         lost = [register(subject, order(number))(world.registry).id for number in (2, 3)]
         backup.restore()
@@ -93,9 +93,9 @@ def test_what_was_lost_and_is_registered_again_takes_its_orphan(subject: str, fr
         world.check_sound()
 
 
-def test_an_import_does_not_take_an_id_that_meant_something_else(fresh: Fresh) -> None:
+def test_an_import_does_not_take_an_id_that_meant_something_else(small: Fresh) -> None:
     """No version holds it, and records with it may be in Kafka."""
-    with World(mode("", "IMPORT"), register("orders", order(1), id=1, version=1), store=fresh()) as world:
+    with World(mode("", "IMPORT"), register("orders", order(1), id=1, version=1), store=small()) as world:
         backup = Backup(store_of(world))
         register("orders", order(2), id=2, version=2)(world.registry)
         backup.restore()
@@ -107,10 +107,10 @@ def test_an_import_does_not_take_an_id_that_meant_something_else(fresh: Fresh) -
         world.check_sound(imported=True)
 
 
-def test_an_id_purged_since_is_read_again_and_means_the_same(fresh: Fresh) -> None:
+def test_an_id_purged_since_is_read_again_and_means_the_same(small: Fresh) -> None:
     """Its tombstone keeps its text; whoever follows the journal takes the tombstone away."""
     subject = Subject(".", "orders")
-    with World(config(":.__GLOBAL:", level="NONE"), register("orders", order(1)), store=fresh()) as world:
+    with World(config(":.__GLOBAL:", level="NONE"), register("orders", order(1)), store=small()) as world:
         backup = Backup(store_of(world))
         world.registry.delete_subject(subject)
         world.registry.delete_subject(subject, permanent=True)
@@ -126,12 +126,12 @@ def test_an_id_purged_since_is_read_again_and_means_the_same(fresh: Fresh) -> No
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(40, marks=pytest.mark.soak)])
 def test_nothing_that_was_ever_told_changes_its_meaning_however_often_a_table_is_restored(
-    fresh: Fresh, rounds: int
+    small: Fresh, rounds: int
 ) -> None:
     """Operations of all kinds, and again and again an earlier table."""
     draw = random.Random(7)
     told: dict[tuple[str, int], str] = {}
-    with World(config(":.__GLOBAL:", level="NONE"), register("base", order(0)), store=fresh()) as world:
+    with World(config(":.__GLOBAL:", level="NONE"), register("base", order(0)), store=small()) as world:
         backups, registry = [Backup(store_of(world))], world.registry
         for _ in range(rounds):
             for _ in range(OPERATIONS):

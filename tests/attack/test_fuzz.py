@@ -7,6 +7,7 @@ half of the subjects, versions and schemas are ones that are there, or most requ
 import json
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
 from sigla import opening
 from sigla.settings import Settings
@@ -99,13 +101,38 @@ def fill(client: TestClient) -> None:
     assert client.put("/config/customers", json={"compatibility": "FULL", "normalize": True}).status_code == 200
 
 
-@pytest.fixture
-def api() -> Iterator[Any]:
-    """Schemathesis' view of a fresh application for each operation: none is left with what another one made of it."""
+class Current:
+    """An application that another one can take the place of."""
+
+    def __init__(self, application: ASGIApp) -> None:
+        self.application = application
+
+    async def __call__(self, *message: Any) -> None:
+        await self.application(*message)
+
+
+@pytest.fixture(scope="module")
+def described() -> Iterator[tuple[Current, Any]]:
+    """An application with Schemathesis' view of it: to read the document takes longer than to ask an operation."""
+    with fresh() as application:
+        current = Current(application)
+        yield current, schemathesis.openapi.from_asgi("/openapi.json", current)
+
+
+@contextmanager
+def fresh() -> Iterator[ASGIApp]:
     with opening.embedded(Settings(), None) as (registry, _):
         application = app.build(registry)
         fill(TestClient(application))
-        yield schemathesis.openapi.from_asgi("/openapi.json", application)
+        yield application
+
+
+@pytest.fixture
+def api(described: tuple[Current, Any]) -> Iterator[Any]:
+    """A fresh application for each operation: none is left with what another one made of it."""
+    current, view = described
+    with fresh() as current.application:
+        yield view
 
 
 OPERATIONS = [(method, path) for path, methods in openapi.document()["paths"].items() for method in methods]

@@ -23,7 +23,7 @@ from tests.caches import needs_valkey
 
 ZONES, SCHEMAS, MEMBERS = 3, 50, 2
 KEYS = [f"schema-{number}" for number in range(SCHEMAS)]
-SEEDS = pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 20))])
+SEEDS = pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(1, 20))])
 """Each a herd of ten thousand reads or more that meet in another order; the others wait for the long attacks."""
 
 
@@ -151,10 +151,11 @@ def told_by(*arguments: str) -> dict[str, Any]:
 
 
 @needs_valkey
-def test_a_hundred_whole_instances_read_each_schema_once_per_zone() -> None:
-    """Each an application of its own, over six real members."""
-    facts = told_by("--instances", "34")
-    assert facts["requests"] == 102 * SCHEMAS
+@pytest.mark.parametrize("instances", [12, pytest.param(34, marks=pytest.mark.soak)])
+def test_whole_instances_read_each_schema_once_per_zone(instances: int) -> None:
+    """Each an application of its own, over six real members; a hundred of them in the long attacks."""
+    facts = told_by("--instances", str(instances))
+    assert facts["requests"] == ZONES * instances * SCHEMAS
     assert facts["wrong"] == 0
     # On a machine so busy that a member does not come to answer, environments read for themselves: that is the bound.
     assert 150 <= facts["s3_gets"] <= facts["s3_gets_bound"] + EXPIRED

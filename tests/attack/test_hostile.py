@@ -132,15 +132,18 @@ LARGE_TYPES: dict[str, tuple[object, object]] = {
 def test_what_is_as_large_as_it_may_be_is_answered(server: Server, size: str) -> None:
     """Below the limit of a schema's text nothing is too large to be registered, compared and read: or it is refused."""
     subject = size.replace(" ", "-").replace(",", "")
-    for tree in LARGE_TYPES[size]:
-        for path in (f"/subjects/{subject}/versions", f"/subjects/{subject}?normalize=true"):
-            answer = server.ask("POST", path, {"schema": json.dumps(tree, separators=(",", ":"))})
-            if answer.status != 200:
-                assert_refused(answer, 40901, 42201, 42209, 40401, 40403)
-        path = f"/compatibility/subjects/{subject}/versions?verbose=true"
-        verdict = server.ask("POST", path, {"schema": json.dumps(tree, separators=(",", ":"))})
-        assert verdict.status == 200
-        assert len(verdict.body) < LARGE
+    before, after = ({"schema": json.dumps(tree, separators=(",", ":"))} for tree in LARGE_TYPES[size])
+    for path, body in (
+        (f"/subjects/{subject}/versions", before),
+        (f"/subjects/{subject}?normalize=true", before),
+        (f"/subjects/{subject}/versions", after),
+    ):
+        answer = server.ask("POST", path, body)
+        if answer.status != 200:
+            assert_refused(answer, 40901, 42201, 42209, 40401, 40403)
+    verdict = server.ask("POST", f"/compatibility/subjects/{subject}/versions?verbose=true", after)
+    assert verdict.status == 200
+    assert len(verdict.body) < LARGE
 
 
 def test_a_schema_beyond_the_limit_is_too_large(server: Server) -> None:

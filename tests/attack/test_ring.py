@@ -43,7 +43,7 @@ pytestmark = needs_valkey
 
 SCHEMAS, DOOMED = 30, 12
 """Registered at the start; of them, how many are deleted for good meanwhile."""
-READERS, READS = 4, 150
+READERS, READS = 4, 50
 """READS: each reader reads so often at least."""
 PATIENCE = 20
 """A trouble that disturbs too little is repeated so many times as often before the test gives up."""

@@ -9,6 +9,8 @@ from typing import Any, Protocol, Self
 from sigla import records
 from sigla.associations import records as association_records
 from sigla.errors import BodyMissing, Refusal
+from sigla.exporters import records as exporter_records
+from sigla.exporters.verbs.asking import secret_settings
 from sigla.keks.nouns import Dek, Kek, ListedDek
 from sigla.keks.records import dek_key, dek_value, kek_key, kek_value
 from sigla.keks.verbs.deks import ShownDek
@@ -28,10 +30,11 @@ from sigla.model import (
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.journal import Journal
+from sigla.ports.secrets import Secrets
 from sigla.registry import Options, Registry
 from sigla.rules.guid import guid_of
 from sigla.stores.sqlite.store import EmbeddedStore
-from tests.attack.ports import Between, watched
+from tests.attack.ports import Between, client, watched
 from tests.build import FixedClock
 
 EVERYTHING = Search(context=None)
@@ -54,7 +57,10 @@ class Store(Protocol):
     def bodies(self) -> Bodies: ...
     @property
     def journal(self) -> Journal: ...
+    @property
+    def secrets(self) -> Secrets: ...
     def watched(self, between: Between) -> tuple[Catalog, Bodies]: ...
+    def watched_secrets(self, between: Between) -> Secrets: ...
     def check(self) -> None: ...
     def close(self) -> None: ...
 
@@ -64,6 +70,10 @@ class Embedded(EmbeddedStore):
 
     def watched(self, between: Between) -> tuple[Catalog, Bodies]:
         return watched(self.catalog, self.bodies, between)
+
+    def watched_secrets(self, between: Between) -> Secrets:
+        secrets: Secrets = client("secrets", self.secrets, between)
+        return secrets
 
     def check(self) -> None:
         """Nothing is left for later, and all of it can be seen."""
@@ -85,7 +95,8 @@ class World:
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         catalog, bodies = self.store.watched(between) if between else (self.store.catalog, self.store.bodies)
-        return Registry(catalog, bodies, self.clock, options or Options())
+        secrets = self.store.watched_secrets(between) if between else self.store.secrets
+        return Registry(catalog, bodies, self.clock, options or Options(), secrets=secrets)
 
     def __enter__(self) -> Self:
         return self
@@ -122,7 +133,7 @@ class World:
                 for s, row in rows
             ],
             "ids": [(key.context, place, self._meaning(key)) for key, place in ids.items()],
-            "displaced": [(key, self._meaning(key)) for key in self.meanings() if catalog.displaced(key)],
+            "displaced": [(key, self._meaning(key)) for key in self.numbers() if catalog.displaced(key)],
             "referrers": [
                 (str(s), version, str(referrer.subject), referrer.version, referrer.deleted)
                 for s in dict.fromkeys(subject for subject, _ in rows)
@@ -133,7 +144,19 @@ class World:
             "associations": [
                 (str(one.subject), one.resource, one.type, one.lifecycle) for one in catalog.associations_named()
             ],
+            "exporters": self._exporters(),
         }
+
+    def _exporters(self) -> list[tuple[Any, ...]]:
+        """Each with its state, and with the credentials by which it enters its destination."""
+        found = []
+        for one in self.store.catalog.exporters():
+            progress = self.store.catalog.progress(one.name)
+            secrets = secret_settings(self.store.secrets, one)
+            assert tuple(sorted(secrets)) == one.hidden, f"{one.name} names credentials that are not there"
+            plain = replace(one, ts=0, revision="", credentials="")
+            found.append((plain, dict(secrets), progress and (progress.state, progress.position)))
+        return found
 
     def deks(self) -> list[Dek]:
         """Those under every KEK that is told of, also where that is gone."""
@@ -148,18 +171,21 @@ class World:
         record = self.registry.schema_by_id(key.id, subject=Subject(key.context, ""))
         return record.schema, str(record.subject), record.version, record.deleted
 
-    def meanings(self) -> dict[BodyKey, Schema]:
-        """What every id means that ever had a body, in every context the journal speaks of."""
+    def numbers(self) -> list[BodyKey]:
+        """Every id up to the last that has a body, in every context the journal speaks of."""
         entries = (entry for _, row in self.store.journal.read() for entry in _entries(row))
-        contexts = {entry["context"] for entry in entries if "context" in entry}
+        contexts = dict.fromkeys(entry["context"] for entry in entries if "context" in entry)
+        last = self.store.bodies.last
+        return [BodyKey(context, SchemaId(id)) for context in contexts for id in range(1, last(context) + 1)]
+
+    def meanings(self) -> dict[BodyKey, Schema]:
+        """What every id means that ever had a body."""
         found = {}
-        for context in contexts:
-            for number in range(1, self.store.bodies.last(context) + 1):
-                key = BodyKey(context, SchemaId(number))
-                try:
-                    found[key] = self.store.bodies.get(key).schema
-                except BodyMissing:
-                    continue
+        for key in self.numbers():
+            try:
+                found[key] = self.store.bodies.get(key).schema
+            except BodyMissing:
+                continue
         return found
 
     # --- what must always hold ---------------------------------------------------------------------------------------
@@ -252,7 +278,7 @@ class World:
         associations: dict[str, Any] = {}
         for _, row in self.store.journal.read():
             for entry in _entries(row):
-                if entry["type"] in ("KEK", "DEK"):
+                if entry["type"] in ("KEK", "DEK", "EXPORTER"):
                     _put(keys, str(entry["key"]), entry["value"])
                     continue
                 name = str(Subject(entry["context"], entry.get("name", "")))
@@ -291,7 +317,11 @@ class World:
             "modes": {str(scope): s.mode for scope, s in settings if s.mode is not None},
             "contexts": set(self.store.catalog.contexts()),
             "keys": {str(kek_key(kek.name)): kek_value(kek) for kek in self.store.catalog.keks()}
-            | {str(dek_key(dek)): dek_value(dek) for dek in self.deks()},
+            | {str(dek_key(dek)): dek_value(dek) for dek in self.deks()}
+            | {
+                str(exporter_records.exporter_key(one.name)): exporter_records.exporter_value(one)
+                for one in self.store.catalog.exporters()
+            },
             "associations": {
                 str(association_records.key(one)): association_records.value(one)
                 for one in self.store.catalog.associations_named()

@@ -126,7 +126,7 @@ def test_every_door_that_the_stack_tells_of_is_asked(
         (["--url", "http://127.0.0.1:1", "--user", "admin"], "Invalid key: expected its name and its secret"),
         (
             ["--stage", "nowhere"],
-            "Stage file not found: stages/nowhere.toml: `make stage NAME=nowhere` writes a new",
+            "Stage file not found: stages/nowhere.toml: `sigla stage stages/nowhere.toml` writes a new",
         ),
         (["--localstack", "1"], "start one with make localstack"),
     ],

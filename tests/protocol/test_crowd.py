@@ -24,8 +24,8 @@ def text(name: str) -> str:
 
 
 CLIENTS = 64
-SHARED = 8
-OWN = 4
+SHARED = 4
+OWN = 2
 
 
 def crowd(server: Server, work: Any) -> list[Any]:

@@ -49,6 +49,21 @@ def test_the_banner_says_https_and_until_when_the_certificate_is_valid(server: S
     assert server.url.startswith("https://127.0.0.1:")
     assert f"schema.registry.url={server.url}" in server.banner
     assert f"tls       {files.cert}, until 20" in server.banner
+    assert "try       curl https" in server.banner, "an authority that is known needs no word"
+
+
+def test_what_the_banner_offers_to_try_works_with_a_certificate_that_signs_itself(tmp_path: Path) -> None:
+    """As the first trial on one machine makes it: without its file curl refuses it, and says nothing of Sigla."""
+    openssl = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc"]
+    named = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"]
+    files = Files(tmp_path / "registry.pem", tmp_path / "registry.key")
+    made = [*openssl, *named, "-keyout", str(files.key), "-out", str(files.cert)]
+    subprocess.run(made, check=True, capture_output=True)
+    with serving(None, *options(files), authority=files.cert) as server:
+        (line,) = [line for line in server.complaints if line.strip().startswith("try ")]
+        assert f"curl --cacert {files.cert} https://" in line
+        asked = subprocess.run(line.split()[1:], capture_output=True, text=True, check=False)
+        assert asked.stdout == "[]", asked.stderr
 
 
 def test_confluents_python_client_trusts_an_authority_by_its_file(server: Server, authority: Authority) -> None:

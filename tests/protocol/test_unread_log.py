@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pytest
 
+from tests.protocol.clients.forked import Fork
 from tests.protocol.clients.server import command, environment
 from tests.servers import two_free_ports
 from tests.waiting import PATIENCE_S, eventually
@@ -40,24 +41,25 @@ def small_pipe() -> tuple[int, int]:
 
 
 @contextmanager
-def begun(stdout: int | IO[bytes] | None, stderr: int | IO[bytes] = subprocess.DEVNULL) -> Iterator["Unread"]:
+def begun(stdout: int, stderr: int | None = None) -> Iterator["Unread"]:
+    """A registry whose outputs are these descriptors."""
     port = two_free_ports()
-    process = subprocess.Popen(
-        command("serve", "--memory", "--port", str(port)), env=environment(), stdout=stdout, stderr=stderr
-    )
+    with Path(os.devnull).open("wb") as unheard:
+        outputs = (stdout, unheard.fileno() if stderr is None else stderr)
+        process = Fork(["serve", "--memory", "--port", str(port)], environment(), outputs)
     server = Unread(process, port)
     try:
         eventually(lambda: process.poll() is not None or server.answers())
         yield server
     finally:
         process.kill()
-        process.wait()
+        process.wait(PATIENCE_S)
 
 
 class Unread:
     """A server whose output is the test's own business."""
 
-    def __init__(self, process: "subprocess.Popen[bytes]", port: int) -> None:
+    def __init__(self, process: "subprocess.Popen[bytes] | Fork", port: int) -> None:
         self.process = process
         self.port = port
 
@@ -156,7 +158,7 @@ def test_a_log_whose_reader_has_gone_stops_nothing() -> None:
 
 @pytest.mark.skipif(not FULL.exists(), reason="only Linux has /dev/full")
 def test_a_log_on_a_full_disk_stops_nothing() -> None:
-    with FULL.open("wb") as full, begun(full) as server:
+    with FULL.open("wb") as full, begun(full.fileno()) as server:
         server.ask("/subjects", times=MANY)
         assert server.answers()
         assert server.stop() == 0

@@ -27,25 +27,27 @@ _forkserver = get_context("forkserver")
 _forkserver.set_forkserver_preload([__name__, "benchmarks.environments"])
 
 
-class Forked:
-    """As much of a `subprocess.Popen` with two pipes as tests ask of it."""
+class Fork:
+    """As much of a `subprocess.Popen` as tests ask of it.
+
+    outputs: descriptors of what it writes to, as standard output and as standard error; they stay open here.
+    """
 
     def __init__(
         self,
         arguments: Sequence[str],
         environment: Mapping[str, str],
+        outputs: tuple[int, int],
         cwd: Path | None = None,
         descriptors: int | None = None,
     ) -> None:
-        output, said = _forkserver.Pipe(duplex=False)
-        complaints, complained = _forkserver.Pipe(duplex=False)
+        output, complaints = (Connection(os.dup(each), readable=False) for each in outputs)
         self._process = _forkserver.Process(
-            target=_run, args=(arguments, environment, cwd, descriptors, (said, complained)), daemon=True
+            target=_run, args=(arguments, environment, cwd, descriptors, (output, complaints)), daemon=True
         )
         self._process.start()
-        said.close()
-        complained.close()
-        self.stdout, self.stderr = _file(output), _file(complaints)
+        output.close()
+        complaints.close()
         self.pid: int = self._process.pid or 0
 
     def poll(self) -> int | None:
@@ -65,10 +67,26 @@ class Forked:
     def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)
 
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
 
-def _file(pipe: Connection) -> IO[bytes]:
-    with pipe:
-        return os.fdopen(os.dup(pipe.fileno()), "rb")
+
+class Forked(Fork):
+    """The same with two pipes, which are read here."""
+
+    def __init__(
+        self,
+        arguments: Sequence[str],
+        environment: Mapping[str, str],
+        cwd: Path | None = None,
+        descriptors: int | None = None,
+    ) -> None:
+        (output, said), (complaints, complained) = os.pipe(), os.pipe()
+        super().__init__(arguments, environment, (said, complained), cwd, descriptors)
+        os.close(said)
+        os.close(complained)
+        self.stdout: IO[bytes] = os.fdopen(output, "rb")
+        self.stderr: IO[bytes] = os.fdopen(complaints, "rb")
 
 
 def _run(

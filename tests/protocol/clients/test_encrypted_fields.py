@@ -1,14 +1,15 @@
 """Two clients that never met: what one encrypts, the other one decrypts, by the registry and a secret alone.
 
-Under a shared KEK neither of them has a secret: only the server does. tests/protocol/node/encrypted.cjs is the other
-client; one Node for all cases, as it takes longer to start than to tell them.
+Under a shared KEK neither of them has a secret: only the server does. One client is Confluent's in Python. The other
+one is Confluent's in JavaScript, tests/protocol/node/encrypted.cjs, or in Go, tests/protocol/go/confluent: a program
+that tells all cases in one run, as it takes longer to start than to tell them.
 """
 
 import json
 import subprocess
 import time
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +29,7 @@ from confluent_kafka.schema_registry.rules.encryption.localkms.local_driver impo
 
 from tests.protocol.clients.server import Server, serving
 from tests.protocol.clients.shop import another, avro, value_of
+from tests.protocol.clients.test_go_client import GO, built
 from tests.protocol.clients.test_javascript_client import NODE, installed_client, node_program
 
 KEKS: Final = "/dek-registry/v1/keks"
@@ -101,13 +103,17 @@ class Case:
         return RuleSet(migration_rules=None, domain_rules=domain, encoding_rules=encoding)
 
 
-PYTHON, JAVASCRIPT = "python", "javascript"
+PYTHON, OTHER = "python", "other"
 CASES = [
     case
-    for writer in (PYTHON, JAVASCRIPT)
+    for writer in (PYTHON, OTHER)
     for case in (
-        *(Case(writer, algorithm, shared=shared) for algorithm in ALGORITHMS for shared in (False, True)),
-        *(Case(writer, days=1, shared=shared) for shared in (False, True)),
+        *(
+            Case(writer, algorithm, shared=shared, days=days)
+            for algorithm in ALGORITHMS
+            for shared in (False, True)
+            for days in (0, 1)
+        ),
         Case(writer, payload=True),
     )
 ]
@@ -152,17 +158,31 @@ class Exchange:
     failed: list[str]
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def javascript(_: Path) -> tuple[list[str], Path]:
+    return [node_program(), str(NODE / "encrypted.cjs")], installed_client()
+
+
+def go(folder: Path) -> tuple[list[str], Path]:
+    return [str(built(GO / "confluent", folder))], folder
+
+
+Program = Callable[[Path], tuple[list[str], Path]]
+"""The other client: the words that begin it and where it runs, given a folder to build it in."""
+
+
+@pytest.fixture(scope="module", params=[javascript, pytest.param(go, marks=pytest.mark.soak)])
+def exchange(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exchange]:
+    folder = tmp_path_factory.mktemp("office")
+    program: Program = request.param
+    words, place = program(folder)
+    LocalKmsDriver.register()
     settings = {"SIGLA_LOCAL_SECRET": SERVERS_SECRET}
     with serving(tmp_path_factory.mktemp("registry") / "data", settings=settings) as server:
-        yield server
+        yield exchanged(server, words, place, folder)
 
 
-@pytest.fixture(scope="module")
-def exchange(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Exchange:
-    node, installed = node_program(), installed_client()
-    LocalKmsDriver.register()
+def exchanged(server: Server, words: Sequence[str], place: Path, folder: Path) -> Exchange:
+    """All cases: Python sends what it has to, the other client reads that and sends, and Python reads."""
     messages: dict[Case, list[bytes]] = {case: [] for case in CASES}
     read: dict[Case, list[Any]] = {case: [] for case in CASES}
     with another(server) as client:
@@ -180,9 +200,8 @@ def exchange(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Exchan
             case.ages, [b64encode(each).decode() for each in messages[case]] or no_message(case), strict=True
         )
     ]
-    folder = tmp_path_factory.mktemp("office")
     (folder / "cases.json").write_text(json.dumps([step for _, step in steps]), encoding="utf-8")
-    told = told_by(node, server, folder, installed)
+    told = told_by([*words, server.url, str(folder)], place)
     failed = [line["failed"] for line in told if line["failed"]]
     for (case, _), line in zip(steps, told, strict=True):
         if case.writer == PYTHON:
@@ -191,7 +210,7 @@ def exchange(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Exchan
             messages[case].append(b64decode(line["message"]))
     with another(server) as client:
         for case in CASES:
-            if case.writer == JAVASCRIPT:
+            if case.writer == OTHER:
                 with encrypting(case) as rules:
                     reader = AvroDeserializer(client, **rules)
                     read[case] += [reader(message, value_of(case.name)) for message in messages[case]]
@@ -199,18 +218,12 @@ def exchange(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Exchan
 
 
 def no_message(case: Case) -> Sequence[str | None]:
-    """JavaScript sends the messages of the case."""
+    """The other client sends the messages of the case."""
     return [None] * len(case.ages)
 
 
-def told_by(node: str, server: Server, folder: Path, installed: Path) -> list[dict[str, Any]]:
-    run = subprocess.run(
-        [node, str(NODE / "encrypted.cjs"), server.url, str(folder)],
-        cwd=installed,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def told_by(words: Sequence[str], place: Path) -> list[dict[str, Any]]:
+    run = subprocess.run(words, cwd=place, capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     return [json.loads(line) for line in run.stdout.splitlines() if line.startswith("{")]
 
@@ -231,8 +244,8 @@ def test_the_bytes_on_the_way_hold_no_clear_text(exchange: Exchange, case: Case)
 @pytest.mark.parametrize("case", [case for case in CASES if case.days], ids=lambda case: case.name)
 def test_a_data_key_that_is_too_old_is_followed_by_another(exchange: Exchange, case: Case) -> None:
     """By `encrypt.dek.expiry.days` of the rule; messages of all ages stay readable."""
-    subject = f"{case.name}-value"
-    versions = exchange.server.ask("GET", f"{KEKS}/{case.kek}/deks/{subject}/versions")
+    path = f"{KEKS}/{case.kek}/deks/{case.name}-value/versions"
+    versions = exchange.server.ask("GET", path, algorithm=case.algorithm)
     assert (versions.status, versions.json) == (200, [1, 2])
 
 

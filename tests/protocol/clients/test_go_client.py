@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.certificates import Authority
 from tests.protocol.clients.server import environment, serving
 from tests.protocol.test_auth import a_key
 
@@ -38,26 +39,36 @@ by prefix orders-value
 """
 
 
-@pytest.fixture(scope="module")
-def console(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The program, built. Its packages come from the module proxy that Go is told of, once per machine."""
+def built(package: Path, folder: Path) -> Path:
+    """The program of a package. What it imports comes from the module proxy that Go is told of, once per machine."""
     go = shutil.which("go")
     if go is None:
-        pytest.skip("Go is not installed here: the client of Redpanda Console needs it")
-    program = tmp_path_factory.mktemp("go") / "console"
-    built = subprocess.run([go, "build", "-o", program, "."], cwd=GO, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
+        pytest.skip("Go is not installed here: clients in Go need it")
+    program = folder / "program"
+    run = subprocess.run([go, "build", "-o", program, "."], cwd=package, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
     return program
 
 
+@pytest.fixture(scope="module")
+def console(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return built(GO, tmp_path_factory.mktemp("go"))
+
+
 @pytest.mark.soak
-@pytest.mark.parametrize("closed", [False, True], ids=["open", "with a key"])
-def test_redpanda_console_finds_what_its_pages_show(console: Path, tmp_path: Path, closed: bool) -> None:
+@pytest.mark.parametrize("door", ["open", "with a key", "over TLS"])
+def test_redpanda_console_finds_what_its_pages_show(console: Path, tmp_path: Path, door: str) -> None:
     """Its lists are made of several answers each: what is deleted, levels that are not set, who uses what."""
-    data = tmp_path / "data"
-    key = a_key(data, "console", "--role", "admin") if closed else ""
-    with serving(data, *(["--auth"] if closed else [])) as server:
+    data, authority, options = tmp_path / "data", None, [] if door == "open" else ["--auth"]
+    settings = {"REGISTRY_KEY": "" if door == "open" else a_key(data, "console", "--role", "admin")}
+    if door == "over TLS":
+        authority = Authority.made(tmp_path)
+        (tmp_path / "pair").mkdir()
+        pair = authority.pair(tmp_path / "pair")
+        options += ["--tls-cert", str(pair.cert), "--tls-key", str(pair.key)]
+        settings["SSL_CERT_FILE"] = str(authority.file)  # Go asks it, as OpenSSL does
+    with serving(data, *options, authority=authority.file if authority else None) as server:
         asked = subprocess.run(
-            [console, server.url], env=environment(REGISTRY_KEY=key), capture_output=True, text=True, check=False
+            [console, server.url], env=environment(**settings), capture_output=True, text=True, check=False
         )
     assert (asked.returncode, asked.stderr, asked.stdout) == (0, "", TOLD)
