@@ -1,6 +1,7 @@
 """Who may know what: the arrows that import-linter cannot draw, because they are about names and not about modules."""
 
 import re
+import tomllib
 from pathlib import Path
 
 from tests.house import ROOT, dotted_uses, imported, product, python_files
@@ -95,3 +96,28 @@ def test_pipelines_use_the_core_and_never_the_web() -> None:
         if re.match(r"sigla\.(web|cli|wiring|cache)\b", module)
     ]
     assert not found, found
+
+
+def test_the_picture_shows_every_room_where_its_arrows_are_held() -> None:
+    """A newcomer looks for rooms in docs/architecture.md; who adds one meets it in pyproject.toml alone."""
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    drawn = [set(re.findall(r"\w+(?:/(?:verbs|running))?", line)) for line in page.split("```")[1].splitlines()]
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    [picture] = [contract for contract in contracts if contract["name"] == "Arrows point down"]
+    wanting, above = [], 0
+    for layer in picture["layers"]:
+        rooms = {_as_drawn(room) for room in re.findall(r"[\w.]+", layer)} - {"__main__"}
+        found = next((at for at, line in enumerate(drawn) if at >= above and rooms <= line), None)
+        if found is None:
+            wanting.append(f"{', '.join(sorted(rooms))}: draw it on one line, below what may import it")
+        else:
+            above = found
+    assert not wanting, "docs/architecture.md, The rooms: " + "; ".join(wanting)
+
+
+def _as_drawn(room: str) -> str:
+    """`keks.verbs` is a room of its own, as `exporters.running` is; for the rest of an aggregate, one room is drawn."""
+    whole, _, part = room.partition(".")
+    return f"{whole}/{part}" if part in ("verbs", "running") else whole

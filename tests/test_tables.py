@@ -12,7 +12,13 @@ from sigla import errors
 from tests.house import ROOT, SIGLA, product, text_of, tree_of
 
 # Where refusals are worded: what the core refuses, what an aggregate does, and HTTP before the core is asked.
-REFUSAL_TABLES = ("associations/refusals.py", "errors.py", "keks/refusals.py", "web/http/refusals.py")
+REFUSAL_TABLES = (
+    "associations/refusals.py",
+    "errors.py",
+    "exporters/refusals.py",
+    "keks/refusals.py",
+    "web/http/refusals.py",
+)
 
 
 def refusals() -> list[type[errors.Refusal]]:

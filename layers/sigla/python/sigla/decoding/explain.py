@@ -12,6 +12,10 @@ from sigla.languages import MODULES
 from sigla.model import BodyKey, SchemaId
 
 
+class NotFramed(DecodeFailed):
+    """The frame cannot be read. at: the byte of the whole part."""
+
+
 class LibraryMissing(Exception):
     """A language is read by a library that is not installed; the message is a sentence without its end."""
 
@@ -74,6 +78,8 @@ class Explained:
     plan: Sequence[Any] = ()
     value: Any = None
     failure: dict[str, Any] | None = None
+    in_frame: bool = False
+    """Whether it is the frame that failed: its byte is one of the whole part then, else one of the payload."""
 
 
 def explained(asked: Asked, schemas: Schemas) -> Explained:
@@ -85,6 +91,7 @@ def explained(asked: Asked, schemas: Schemas) -> Explained:
         found.failure = {"reason": unreadable.reason.value, "detail": unreadable.detail, "at": None}
     except DecodeFailed as failed:
         found.failure = {"reason": failed.reason.value, "detail": failed.detail, "at": failed.at}
+        found.in_frame = isinstance(failed, NotFramed)
     return found
 
 
@@ -113,14 +120,14 @@ def _explain(found: Explained, asked: Asked, schemas: Schemas) -> None:
 
 
 def _framed(asked: Asked, part: bytes, *, indexed: bool) -> Frame:
-    """Raises DecodeFailed."""
+    """Raises NotFramed."""
     if asked.id is not None:
         return Frame(asked.id, (), part)
     headers, header = asked.given.headers, HEADERS[asked.part]
     seen = frame(part, headers, header=header, indexed=indexed)
     if isinstance(seen, Unframed):
         in_front = all(name != header or value is None for name, value in headers)
-        raise DecodeFailed(seen.reason, NO_FRAME[seen.reason], _failing_byte(seen.reason, part) if in_front else None)
+        raise NotFramed(seen.reason, seen.detail, _failing_byte(seen.reason, part) if in_front else None)
     assert not isinstance(seen, Tombstone)  # noqa: S101 - a null alone is one
     return seen
 
@@ -130,14 +137,6 @@ def _failing_byte(reason: Reason, part: bytes) -> int:
     if reason is not Reason.BAD_MSG_INDEX:
         return 0
     return ID_END if part[0] == BY_ID else GUID_END
-
-
-NO_FRAME = {
-    Reason.EMPTY: "there is nothing where a frame should be",
-    Reason.BAD_MAGIC: "the first byte is neither 00, before an id, nor 01, before a GUID",
-    Reason.SHORT_FRAME: "it ends before the id or the GUID does",
-    Reason.BAD_MSG_INDEX: "the path to a message cannot be read",
-}
 
 
 def _schema(schemas: Schemas, wanted: int | UUID, context: str) -> Named:

@@ -17,6 +17,7 @@ quarantine wants its reason.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from sigla.decoding.reasons import Reason
@@ -42,9 +43,16 @@ class Tombstone:
 
 @dataclass(frozen=True, slots=True)
 class Unframed:
-    """A part that does not say what wrote it, or says it wrongly."""
+    """A part that does not say what wrote it, or says it wrongly. detail: the reason for people."""
 
     reason: Reason
+    detail: str
+
+
+EMPTY: Final = Unframed(Reason.EMPTY, "there is nothing where a frame should be")
+BAD_MAGIC: Final = Unframed(Reason.BAD_MAGIC, "the first byte is neither 00, before an id, nor 01, before a GUID")
+SHORT_FRAME: Final = Unframed(Reason.SHORT_FRAME, "it ends before the id or the GUID does")
+BAD_MSG_INDEX: Final = Unframed(Reason.BAD_MSG_INDEX, "the path to a message cannot be read")
 
 
 def frame(
@@ -72,18 +80,18 @@ def frame(
 def _read_frame(data: bytes, *, indexed: bool) -> Frame | Unframed:
     """A mark, its indexes if there are any, and what is left over as the payload."""
     if not data:
-        return Unframed(Reason.EMPTY)
+        return EMPTY
     if data[0] not in (BY_ID, BY_GUID):
-        return Unframed(Reason.BAD_MAGIC)
+        return BAD_MAGIC
     end = ID_END if data[0] == BY_ID else GUID_END
     if len(data) < end:
-        return Unframed(Reason.SHORT_FRAME)
+        return SHORT_FRAME
     schema = int.from_bytes(data[1:end], "big") if data[0] == BY_ID else UUID(bytes=data[1:end])
     if not indexed:
         return Frame(schema, (), data[end:])
     path = _message_path(data, end)
     if path is None:
-        return Unframed(Reason.BAD_MSG_INDEX)
+        return BAD_MSG_INDEX
     indexes, start = path
     return Frame(schema, indexes, data[start:])
 

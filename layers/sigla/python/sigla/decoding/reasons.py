@@ -1,13 +1,12 @@
-"""Why a part of a record, its key or its value, could not be read: a closed list, the words of the quarantine.
-
-The frame gives the first four, the registry the eight after them, the payload the others.
-"""
+"""Why a part of a record, its key or its value, could not be read: a closed list, the words of the quarantine."""
 
 from enum import Enum
 from typing import Final
 
 
 class Reason(Enum):
+    # --- of the frame
+
     EMPTY = "EMPTY"
     """Nothing, where a frame should be; a null is a tombstone and no failure."""
     BAD_MAGIC = "BAD_MAGIC"
@@ -16,6 +15,9 @@ class Reason(Enum):
     """It ends within the mark."""
     BAD_MSG_INDEX = "BAD_MSG_INDEX"
     """The path to a Protobuf message cannot be read, or leads to none."""
+
+    # --- of the registry
+
     UNKNOWN_ID = "UNKNOWN_ID"
     """No schema was ever registered under the id; it may be one day."""
     UNKNOWN_GUID = "UNKNOWN_GUID"
@@ -32,6 +34,9 @@ class Reason(Enum):
     """The writer's schema cannot be resolved to the reader's, or this value cannot."""
     MESSAGE_GONE = "MESSAGE_GONE"
     """The reader's file has no Protobuf message of the full name that was written: it was renamed, moved or removed."""
+
+    # --- of the payload
+
     DECODE_TRUNCATED = "DECODE_TRUNCATED"
     """The payload ends within a value."""
     DECODE_INVALID = "DECODE_INVALID"
