@@ -1,6 +1,5 @@
 """Every benchmark runs; how fast is for `make bench` to say, never for a test."""
 
-import asyncio
 import json
 import math
 import subprocess
@@ -15,6 +14,7 @@ from benchmarks import __main__ as table
 from benchmarks import playground
 from benchmarks.harness import Goal, Line, best_of, row, shown
 from localstack import dynamodb
+from tests.loops import threads_loop
 
 ROOT = Path(__file__).parents[2]
 ON_AN_ENGINE = {"register_on_aws", "cold_start"}
@@ -32,12 +32,8 @@ def engine(name: str, request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
 
 @pytest.fixture
 def loop() -> Iterator[None]:
-    """Mangum takes the thread's own, which a command has and a test has not."""
-    made = asyncio.new_event_loop()
-    asyncio.set_event_loop(made)
-    yield
-    made.close()
-    asyncio.set_event_loop(None)
+    with threads_loop():
+        yield
 
 
 @pytest.mark.process

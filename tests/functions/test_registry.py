@@ -1,6 +1,5 @@
 """Events in, answers out: as the doors of AWS send them, through the function as it is deployed."""
 
-import asyncio
 import copy
 import importlib
 import json
@@ -12,6 +11,8 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.loops import threads_loop
+
 EVENTS = Path(__file__).parent / "events"
 DOORS = ("rest", "function_url")
 SUBJECTS = ("a/b", "a:b", "a%b", "a%2Fb", "a b", "λ名前", "a+b", "a?b", "a#b", "a;b", "a//b", ":.ctx:a b", "..", "a\\b")
@@ -19,12 +20,8 @@ SUBJECTS = ("a/b", "a:b", "a%b", "a%2Fb", "a b", "λ名前", "a+b", "a?b", "a#b"
 
 @pytest.fixture(autouse=True, scope="module")
 def loop() -> Iterator[None]:
-    """Mangum takes the thread's event loop and leaves it open, as a function may and a test may not."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
-    asyncio.set_event_loop(None)
+    with threads_loop():
+        yield
 
 
 def event(name: str) -> dict[str, Any]:

@@ -178,7 +178,10 @@ def test_outputs_say_where_everything_is(template: Template, all_on: Template) -
     names = {"RestUrl", "RestApiId", "RestStage", "FunctionName", "LogGroupName", "JournalName", "JournalLogGroupName"}
     names |= {"Identity", "RegistryName", "BucketName", "TableName"}
     assert template["Outputs"].keys() == names
-    assert all_on["Outputs"].keys() == names | {"FunctionUrl", "DomainTarget", "DomainUrl"}
+    assert all_on["Outputs"].keys() == names | {"FunctionUrl", "DomainTarget", "DomainUrl"} | {
+        "ExportersName",
+        "ExportersLogGroupName",
+    }
     assert {name for name in all_on["Outputs"] if f"`{name}`" not in PAGE.read_text()} == set()
     url = written(template["Outputs"]["RestUrl"]["Value"])
     assert url.startswith("https://")

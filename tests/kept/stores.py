@@ -25,10 +25,12 @@ from typing import Any
 
 from sigla import __version__
 from sigla.auth.api_keys import ApiKey, Keys, verifier_of
+from sigla.aws.secrets import AwsSecrets
 from sigla.cli import main
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.secrets import Secrets
 from sigla.ports.zones import Zone
 from sigla.registry import Registry
 from sigla.registry.steps.numbering import continue_after
@@ -81,6 +83,20 @@ TOPIC = {
 }
 
 
+EXPORTER = {
+    "name": "elsewhere",
+    "contextType": "CUSTOM",
+    "context": ".copy",
+    "subjects": ["orders", "base*"],
+    "subjectRenameFormat": "dc-${subject}",
+    "config": {
+        "schema.registry.url": "https://there.example",
+        "basic.auth.credentials.source": "USER_INFO",
+        "basic.auth.user.info": f"{NAME}:{SECRET}",
+    },
+}
+
+
 def _register(subject: str, text: str, **more: Any) -> Asked:
     return "POST", f"/subjects/{subject}/versions", {"schema": text, **more}
 
@@ -127,8 +143,11 @@ STORY: tuple[Asked, ...] = (
     ("DELETE", f"{KEKS}/pii/deks/orders/versions/1", None),
     ("DELETE", f"{KEKS}/old", None),
     ("POST", "/associations", TOPIC),
+    ("POST", "/exporters", EXPORTER),
+    ("PUT", "/exporters/elsewhere/pause", None),
+    ("POST", "/exporters", {"name": "plain", "config": {"schema.registry.url": "https://there.example"}}),
 )
-"""Every kind of thing that is stored: references, tombstones, settings, an id that was displaced, keys, a topic."""
+"""Every kind of thing that is stored: references, tombstones, settings, a displaced id, keys, a topic, exporters."""
 
 QUESTIONS: tuple[str, ...] = (
     "/subjects?deleted=true&subjectPrefix=:*:",
@@ -163,6 +182,11 @@ QUESTIONS: tuple[str, ...] = (
     "/associations/subjects/orders",
     "/associations/resources/lkc-1-orders",
     "/associations/resources/-/orders",
+    "/exporters",
+    "/exporters/elsewhere",
+    "/exporters/elsewhere/config",
+    "/exporters/elsewhere/status",
+    "/exporters/plain/status",
 )
 
 
@@ -174,9 +198,9 @@ def answers(registry: Registry, questions: Iterable[str] = QUESTIONS) -> Iterato
         yield [question, told.status, told.text]
 
 
-def write(catalog: Catalog, bodies: Bodies, clock: FixedClock) -> Registry:
+def write(catalog: Catalog, bodies: Bodies, secrets: Secrets, clock: FixedClock) -> Registry:
     """Tells the story to a fresh registry."""
-    registry = Registry(catalog, bodies, clock)
+    registry = Registry(catalog, bodies, clock, secrets=secrets)
     client = Client(app.build(registry))
     for method, target, body in STORY:
         clock.time += 1000
@@ -221,7 +245,7 @@ def keep(folder: Path) -> None:
 
 def _keep_directory(data: Path, folder: Path) -> None:
     with EmbeddedStore(data) as store:
-        write(store.catalog, store.bodies, FixedClock())
+        write(store.catalog, store.bodies, store.secrets, FixedClock())
     assert main(["export", str(folder / "export.jsonl"), "--data", str(data)]) == 0
     with EmbeddedStore(data) as store:
         keep_second_name(store.catalog, store.bodies)
@@ -237,7 +261,8 @@ def _keep_directory(data: Path, folder: Path) -> None:
 def _keep_aws(made: Account, folder: Path) -> None:
     stores = aws_stores(made)
     clock = FixedClock()
-    registry = write(stores.catalog, stores.bodies, clock)
+    secrets = AwsSecrets(made.clients, stores.table, registry=REGISTRY)
+    registry = write(stores.catalog, stores.bodies, secrets, clock)
     with follower(stores, clock) as follow:
         follow(event_of(as_streamed(stores)))
     keep_second_name(stores.catalog, stores.bodies)

@@ -1,6 +1,5 @@
 """Which door is open by default, and which is not."""
 
-import asyncio
 import base64
 import json
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ import pytest
 from sigla import wiring
 from sigla.auth import api_keys
 from sigla.settings import AUTO, KEYS, NONE, Address, InvalidSetting, Settings
+from tests.loops import threads_loop
 from tests.unit.web.test_gateway import function_url, rest
 
 DOORS = pytest.mark.parametrize("event", [rest, function_url])
@@ -19,12 +19,8 @@ DOORS = pytest.mark.parametrize("event", [rest, function_url])
 
 @pytest.fixture
 def loop() -> Iterator[None]:
-    """Mangum takes the thread's event loop and leaves it open."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
-    asyncio.set_event_loop(None)
+    with threads_loop():
+        yield
 
 
 @pytest.fixture

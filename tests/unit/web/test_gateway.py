@@ -1,4 +1,3 @@
-import asyncio
 import base64
 import json
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from sigla.web import app, gateway
 from sigla.web.api.dispatch import Dispatch
 from sigla.web.api.exchange import read_query
 from sigla.web.api.routes import ROUTES
+from tests.loops import threads_loop
 
 UNUSED: Any = (None, None)
 """Context and config, at which the doors do not look."""
@@ -25,12 +25,8 @@ PRINTABLE = st.text(
 
 @pytest.fixture(autouse=True, scope="module")
 def loop() -> Iterator[None]:
-    """Mangum takes the thread's event loop and leaves it open, as a function may and a test may not."""
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    yield
-    loop.close()
-    asyncio.set_event_loop(None)
+    with threads_loop():
+        yield
 
 
 def function_url(method: str, path: str, query: str = "", body: str | None = None, **more: Any) -> dict[str, Any]:
