@@ -1,6 +1,7 @@
 """What `sigla deploy` deploys without CDK: templates that CDK made for other stages of the same shape."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from types import ModuleType
 
@@ -37,11 +38,15 @@ STAGE = {
     "function.reserved_concurrency": 60,
     "platform.permissions_boundary": "arn:aws:iam::111122223333:policy/teams/boundary",
     "platform.iam_path": "/teams/data/",
-    "platform.tags": "team=data, Team=x, cost-centre=42, a b=1, a_b=, a.b=2, a:b=3, a/b=4, a+b=5, a@b=6, Z=7, y=8, 9=9",
+    "platform.tags": "team=data, Team=x, cost-centre=42, "
+    "a b=1, a_b=, a.b=2, a:b=3, a/b=4, a+b=5, a@b=6, Z=7, y=8, 9=9, Name=x",
 }
 """With two zones of another region, and with another value wherever one can be."""
 
-BOOTSTRAP = "cdk-hnb659fds-assets-111122223333-eu-west-1"
+ANOTHER_PARTITION = {"region": "us-gov-west-1", "zones": "usgw1-az3,usgw1-az1"}
+"""Where ARNs begin with other words."""
+
+BOOTSTRAP = "cdk-hnb659fds-assets-111122223333-{region}"
 
 
 @pytest.fixture(scope="module")
@@ -65,15 +70,24 @@ def without_bootstrap(template: Template) -> Template:
     return {name: each for name, each in template.items() if name not in ("Parameters", "Rules")}
 
 
-def test_a_translation_is_byte_for_byte_the_template_that_cdk_makes(shape: Released, synthesise: Synthesise) -> None:
+def translated(shape: Released, stage: Mapping[str, object]) -> Template:
+    """The template of a stage, with packages where CDK puts them."""
+    settings = Settings.read(stage)
+    return shape.of(settings, bucket=BOOTSTRAP.format(region=settings.region))
+
+
+@pytest.mark.parametrize("changed", [{}, ANOTHER_PARTITION], ids=["another stage", "another partition"])
+def test_a_translation_is_byte_for_byte_the_template_that_cdk_makes(
+    shape: Released, synthesise: Synthesise, changed: dict[str, object]
+) -> None:
     """A stack may be deployed by CDK today and without it tomorrow: neither changes what the other has made."""
-    wanted = without_bootstrap(synthesise(*STAGE.items()))
-    assert json.dumps(shape.of(Settings.read(STAGE), bucket=BOOTSTRAP), indent=1) == json.dumps(wanted, indent=1)
+    wanted = without_bootstrap(synthesise(*(STAGE | changed).items()))
+    assert json.dumps(translated(shape, STAGE | changed), indent=1) == json.dumps(wanted, indent=1)
 
 
 def test_no_mark_is_left_in_a_translation(shape: Released) -> None:
     """A text of the stage that a template was made for would name another registry, or another account."""
-    text = json.dumps(shape.of(Settings.read(STAGE), bucket=BOOTSTRAP)).lower()
+    text = json.dumps(translated(shape, STAGE)).lower()
     assert not [
         mark
         for mark in ("marked", "525252525252", "424242424242", "us-east-1", "use1", "5e11ed", "172.29.")
@@ -103,7 +117,7 @@ def test_a_version_is_another_one_when_its_function_is(shape: Released) -> None:
     """An alias that stays at the version before would go on with the settings before."""
 
     def versions(**changed: object) -> set[str]:
-        template = shape.of(Settings.read(STAGE | changed), bucket=BOOTSTRAP)
+        template = translated(shape, STAGE | changed)
         return {name for name, each in template["Resources"].items() if each["Type"] == "AWS::Lambda::Version"}
 
     assert versions() == versions(log_days=7)

@@ -54,13 +54,13 @@ def _resource(resource: dict[str, Any], tags: Mapping[str, str]) -> dict[str, An
 
 
 def _tagged(value: Any, tags: Mapping[str, str]) -> Any:
-    """What has the marked tag has those of the stage instead; None where no tag is left. One that was there stays."""
+    """What has the marked tag has those of the stage instead; None where no tag is left. They win over one of CDK's."""
     if isinstance(value, dict) and _TAG in value:
         own = {name: each for name, each in value.items() if name != _TAG}
-        return dict(_sorted({**tags, **own})) or None
+        return dict(_sorted({**own, **tags})) or None
     if isinstance(value, list) and any(isinstance(each, dict) and each.get("Key") == _TAG for each in value):
         own = {each["Key"]: each["Value"] for each in value if each["Key"] != _TAG}
-        return [{"Key": name, "Value": each} for name, each in _sorted({**tags, **own})] or None
+        return [{"Key": name, "Value": each} for name, each in _sorted({**own, **tags})] or None
     return value
 
 

@@ -86,6 +86,20 @@ FREE: Final = (
 )
 """Settings that are of no shape: variables of functions, and what is only a text. CDK's bootstrap is not asked."""
 
+PARTITIONS: Final[Mapping[str, str]] = {
+    "cn-": "aws-cn",
+    "us-gov-": "aws-us-gov",
+    "us-iso-": "aws-iso",
+    "us-isob-": "aws-iso-b",
+    "us-isof-": "aws-iso-f",
+    "eu-isoe-": "aws-iso-e",
+    "eusc-": "aws-eusc",
+}
+"""What ARNs begin with instead of `arn:aws`, by what the region's name begins with.
+
+Source: `PARTITION_MAP` of aws-cdk-lib (region-info/build-tools/fact-tables.ts).
+"""
+
 AT_LIMIT: Final = 0.9
 """The share of what a REST API lets through at which others are refused already: seconds of a minute differ."""
 
@@ -177,6 +191,7 @@ def _word_pairs(old: Settings, new: Settings) -> dict[str, str]:
     words[old.stack_name.lower()] = new.stack_name.lower()
     words[old.ring.node_type.title().replace(".", "")] = new.ring.node_type.title().replace(".", "")
     words[_latency_text(old)] = _latency_text(new)
+    words[_arn_beginning(old)] = _arn_beginning(new)
     for name in LISTS:
         words |= dict(zip(listed(before[name]), listed(after[name]), strict=True))
     for zone, other in zip(old.zone_ids, new.zone_ids, strict=True):
@@ -187,6 +202,12 @@ def _word_pairs(old: Settings, new: Settings) -> dict[str, str]:
 
 def _latency_text(settings: Settings) -> str:
     return f"PR(:{settings.watch.p99_ms})"
+
+
+def _arn_beginning(settings: Settings) -> str:
+    """What ARNs in the stage's region begin with: CDK writes the partition out where it knows the region."""
+    found = (partition for prefix, partition in PARTITIONS.items() if settings.region.startswith(prefix))
+    return f"arn:{next(found, 'aws')}:"
 
 
 def _number_values(settings: Settings) -> Iterator[float]:
