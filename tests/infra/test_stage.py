@@ -65,6 +65,12 @@ def test_a_stage_file_is_written_once_and_can_be_deployed(monkeypatch: pytest.Mo
         (("prod", "-c", "zones=us-east-1a"), "zones is 'us-east-1a';"),
         (("prod", "-c", "zones"), "Invalid setting 'zones': expected NAME=VALUE"),
         (("prod", "-c", "identity=prod"), "identity is 'prod';"),
+        (("prod", "-c", "watch/dashboard=true"), "Unknown setting watch/dashboard: "),
+        (("prod", "-c", "platform.tags:team=data"), "Unknown setting platform.tags:team: "),
+        (
+            ("prod", "-c", "watch.email=\udcff@example.com"),
+            "stages/prod.toml cannot be written: its name, or a setting",
+        ),
         (("prod", "-c", "stage=local"), "A stage file is for AWS only: "),
         (("x" * 300,), f"Invalid name of a stage '{'x' * 300}':"),
         (("My_Prod",), "registry_name is 'my_prod';"),
@@ -191,9 +197,10 @@ def test_a_stage_file_says_again_what_it_was_made_of() -> None:
     given = {"front_door.cors": "x"}
     with pytest.raises(InvalidSetting):
         stage.chosen("prod", given, None)
-    settings = stage.chosen("prod", {"pipelines.land": 'a"b\\c ü 𝄞.yaml', "log_reads": "0.5", "log_days": "7"}, None)
+    odd = 'a"b\\c ü 𝄞\x7f.yaml'
+    settings = stage.chosen("prod", {"pipelines.land": odd, "log_reads": "0.5", "log_days": "7"}, None)
     said = tomllib.loads(stage.text(Path("prod.toml"), settings))
-    assert said["pipelines"]["land"] == 'a"b\\c ü 𝄞.yaml'
+    assert said["pipelines"]["land"] == odd
     assert (said["log_reads"], said["log_days"], said["identity"]) == (0.5, 7, flat(settings)["identity"])
 
 

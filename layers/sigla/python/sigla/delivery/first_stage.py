@@ -128,8 +128,8 @@ def text(path: Path, settings: Settings) -> str:
 
 
 def _toml(value: str | float) -> str:
-    """Strings, numbers and booleans of JSON are TOML's; characters beyond the BMP only as themselves."""
-    return json.dumps(value, ensure_ascii=False)
+    """Strings, numbers and booleans of JSON are TOML's, but for DEL; characters beyond the BMP only as themselves."""
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", r"\u007f")
 
 
 def write(path: Path, content: str) -> None:
@@ -142,6 +142,8 @@ def write(path: Path, content: str) -> None:
             file.flush()
     except OSError as failure:
         raise InvalidSetting(f"{path} cannot be written ({failure.strerror}).") from None
+    except UnicodeEncodeError:
+        raise InvalidSetting(f"{path} cannot be written: its name, or a setting, is not valid UTF-8.") from None
 
 
 @contextmanager

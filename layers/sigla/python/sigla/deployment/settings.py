@@ -168,7 +168,7 @@ class Settings:
 
         Raises InvalidSetting.
         """
-        ours = {name: value for name, value in context.items() if not re.search(r"[:/]", name)}
+        ours = {name: value for name, value in context.items() if not is_of_cdk(name)}
         known = flat(cls())
         if unknown := sorted(ours.keys() - known):
             message = f"Unknown setting {', '.join(unknown)}. Valid settings: {', '.join(known)}."
@@ -176,6 +176,11 @@ class Settings:
         given = {name: _value(name, value, type(known[name])) for name, value in ours.items()}
         settings: Self = _filled(cls, given)
         return settings
+
+
+def is_of_cdk(name: str) -> bool:
+    """Whether a name in a context is one of CDK's own affairs, and no setting."""
+    return bool(re.search(r"[:/]", name))
 
 
 def flat(settings: object, prefix: str = "") -> dict[str, Any]:

@@ -15,7 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from sigla.deployment.settings import EXPECTED, LOCAL, InvalidSetting, Settings, flat
+from sigla.deployment.settings import EXPECTED, LOCAL, InvalidSetting, Settings, flat, is_of_cdk
 from sigla.deployment.sources import ROOT
 
 FOLDER = Path("stages")
@@ -67,6 +67,8 @@ def pairs(given: Iterable[str]) -> dict[str, str]:
         name, equals, value = pair.partition("=")
         if not equals:
             raise InvalidSetting(f"Invalid setting '{pair}': expected NAME=VALUE, as in -c stage=local.")
+        if is_of_cdk(name):  # where CDK's own are expected, it would be passed by
+            raise InvalidSetting(f"Unknown setting {name}: no setting has a colon or a slash in its name.")
         chosen[name] = value
     return chosen
 
@@ -76,7 +78,7 @@ def settings_of(context: Mapping[str, Any], *, otherwise: Path | None = None) ->
 
     A context with stage=local needs no file. otherwise: the file where the context names none. Raises InvalidSetting.
     """
-    flags = {name: value for name, value in context.items() if not re.search(r"[:/]", name)}
+    flags = {name: value for name, value in context.items() if not is_of_cdk(name)}
     named = flags.pop(FLAG, "")
     if not named and flags.get("stage") == LOCAL:
         return Settings.read(flags)
