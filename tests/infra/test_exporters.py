@@ -69,7 +69,6 @@ def test_it_reads_what_is_registered_and_writes_how_far_it_has_come(all_on: Temp
     objects = {(action, place) for action, place in allowed(all_on, PART) if action.startswith("s3:")}
     assert objects == {
         ("s3:GetObject", "bucket/default/schemas/*"),
-        ("s3:GetObject", "bucket/default/guids/*"),
         ("s3:GetObject", "bucket/default/identity.json"),
         ("s3:ListBucket", "bucket"),
     }
@@ -90,6 +89,20 @@ def test_credentials_are_those_of_this_registry_in_this_table(all_on: Template) 
         pattern = written(given["Resource"])
         assert fnmatchcase(f"{place}{keys.secret_parameter(f'<{table}>', 'default', 'e', '1')}", pattern)
         assert not fnmatchcase(f"{place}{keys.secret_parameter(f'<{table}>', 'default2', 'e', '1')}", pattern)
+
+
+def test_credentials_are_encrypted_by_the_key_of_the_stack(examples: dict[str, Template], all_on: Template) -> None:
+    """Of all that is stored they are what a thief wants first. The key opens no parameter of another registry."""
+    stack = examples["everything"]
+    (table,) = {variables(stack, part)["SIGLA_TABLE"] for part in (PART, "Service")}
+    for part, uses in {PART: ["kms:Decrypt"], "Service": ["kms:Decrypt", "kms:Encrypt"]}.items():
+        (given,) = [each for each in statements(stack, part) if each.get("Sid") == "CredentialsKey"]
+        assert as_list(given["Action"]) == uses
+        assert given["Resource"] == variables(stack, "Service")["SIGLA_EXPORTERS_KEY"]
+        assert "ssm." in written(given["Condition"]["StringEquals"]["kms:ViaService"])
+        pattern = written(given["Condition"]["StringLike"]["kms:EncryptionContext:PARAMETER_ARN"])
+        assert pattern.endswith(f"parameter/sigla/{table}/payments/*")
+    assert "SIGLA_EXPORTERS_KEY" not in variables(all_on, "Service")
 
 
 def test_a_zone_without_a_way_to_ssm_says_where_exporters_are_created(

@@ -39,6 +39,16 @@ def test_credentials_are_encrypted_below_the_name_of_the_table(clients: Clients,
     assert AwsSecrets(clients, "others", registry="Orders é").get(NAME) is None
 
 
+def test_credentials_are_encrypted_by_the_key_that_settings_name(clients: Clients) -> None:
+    """An organisation that has one key for all that is stored means its secrets first."""
+    key = "arn:aws:kms:us-east-1:123456789012:key/0a1b2c3d-0000-4000-8000-000000000001"
+    AwsSecrets(clients, "encrypted", key=key).put(NAME, CREDENTIALS)
+    with_name = [{"Key": "Name", "Option": "BeginsWith", "Values": ["/sigla/encrypted/"]}]
+    (found,) = clients.ssm.describe_parameters(ParameterFilters=with_name)["Parameters"]
+    assert found["KeyId"] == key
+    assert AwsSecrets(clients, "encrypted").get(NAME) == CREDENTIALS
+
+
 def test_deleted_credentials_are_gone(secrets: AwsSecrets) -> None:
     """They would outlive what they were for."""
     secrets.put(NAME, CREDENTIALS)

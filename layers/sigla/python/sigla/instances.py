@@ -92,7 +92,9 @@ def table_and_bucket(settings: Settings) -> "Iterator[tuple[Clients, AwsStore]]"
     (table, bucket), name = settings.address.names, settings.registry_name
     with (
         closing(Clients()) as clients,
-        closing(AwsStore(clients, table, bucket, SystemClock(), registry=name)) as store,
+        closing(
+            AwsStore(clients, table, bucket, SystemClock(), registry=name, secrets_key=settings.exporters_key)
+        ) as store,
     ):
         yield clients, store
 

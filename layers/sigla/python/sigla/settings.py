@@ -61,6 +61,8 @@ class Settings:
     exporters: where a function's registry takes exporters, `EXPORTERS_HERE` or `EXPORTERS_ELSEWHERE`; empty: nowhere.
         `sigla serve` always takes them.
     exporters_function: what the journal's function wakes whenever it has told something new.
+    exporters_key: the ARN of the KMS key that encrypts what clients bring as credentials of exporters; empty: that of
+        AWS for the parameter store.
     zone: the availability zone that a function was put into, by its AZ id; empty: none in particular.
     ring: the members of the zone's cache ring, addresses separated by commas, as in `valkey://10.0.0.7:6379`.
     ring_seconds: how long a schema stands in the ring.
@@ -95,6 +97,7 @@ class Settings:
     local_secret: str = ""
     exporters: str = ""
     exporters_function: str = ""
+    exporters_key: str = ""
     zone: str = ""
     ring: str = ""
     ring_seconds: int = 3_600

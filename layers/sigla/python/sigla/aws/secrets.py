@@ -20,12 +20,16 @@ Result = TypeVar("Result")
 
 
 class AwsSecrets:
-    """A `Secrets`. table: of the registry; a role that may use it may use the parameters below its name."""
+    """A `Secrets`. table: of the registry; a role that may use it may use the parameters below its name.
 
-    def __init__(self, clients: Clients, table: str, *, registry: str = "default") -> None:
+    key: the ARN of the KMS key that encrypts what is put; empty: that of AWS for the parameter store, `aws/ssm`.
+    """
+
+    def __init__(self, clients: Clients, table: str, *, registry: str = "default", key: str = "") -> None:
         self._clients = clients
         self._table = table
         self._registry = registry
+        self._by_key = {"KeyId": key} if key else {}
 
     def put(self, name: SecretName, credentials: Credentials) -> None:
         """Also over what an answer that got lost has left."""
@@ -33,7 +37,12 @@ class AwsSecrets:
         self._ask(
             f"writing the credentials of the exporter {name.exporter}",
             lambda ssm: ssm.put_parameter(
-                Name=self._parameter(name), Value=text, Type="SecureString", Tier="Standard", Overwrite=True
+                Name=self._parameter(name),
+                Value=text,
+                Type="SecureString",
+                Tier="Standard",
+                Overwrite=True,
+                **self._by_key,
             ),
         )
 

@@ -111,8 +111,9 @@ class Grants:
             allow("Progress", "dynamodb:UpdateItem", on=[self.table.table_arn], when=own),
             *self.key,
             *self.identity(),
-            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids")),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas")),
             allow("Credentials", "ssm:GetParameter", on=[self.credentials()]),
+            *self.of_credentials("Decrypt"),
             *self.found_and_told(log),
         ]
 
@@ -150,7 +151,21 @@ class Grants:
     def kept_credentials(self) -> list[iam.PolicyStatement]:
         """Those of exporters, which clients bring. It reads them where a client changes the settings beside them."""
         actions = ("ssm:DeleteParameter", "ssm:GetParameter", "ssm:PutParameter")
-        return [allow("Credentials", *actions, on=[self.credentials()])]
+        return [allow("Credentials", *actions, on=[self.credentials()]), *self.of_credentials("Decrypt", "Encrypt")]
+
+    def of_credentials(self, *uses: str) -> list[iam.PolicyStatement]:
+        """Use of the key of the store for credentials of exporters, by way of the parameter store alone.
+
+        Source: AWS Systems Manager User Guide, "AWS KMS encryption for Parameter Store SecureString parameters".
+        """
+        if not self.settings.key_arn:
+            return []
+        by_way_of = {
+            "StringEquals": {"kms:ViaService": f"ssm.{Aws.REGION}.amazonaws.com"},
+            "StringLike": {"kms:EncryptionContext:PARAMETER_ARN": self.credentials()},
+        }
+        actions = [f"kms:{use}" for use in uses]
+        return [allow("CredentialsKey", *actions, on=[self.settings.key_arn], when=by_way_of)]
 
     def credentials(self) -> str:
         """All parameters of the registry: those that `sigla.keys.secret_parameter` names."""
@@ -311,8 +326,13 @@ def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
     return stored(settings, storage) | {
         **{name: value(settings) for name, value in VARIABLES.items() if name != RING_SECONDS},
         "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
-        **({"SIGLA_EXPORTERS": EXPORTERS_HERE} if settings.exporters else {}),
+        **(_of_exporters(settings) if settings.exporters else {}),
     }
+
+
+def _of_exporters(settings: Settings) -> dict[str, str]:
+    """Where they are created, and what encrypts their credentials."""
+    return {"SIGLA_EXPORTERS": EXPORTERS_HERE} | ({"SIGLA_EXPORTERS_KEY": settings.key_arn} if settings.key_arn else {})
 
 
 def _of_the_place(settings: Settings, place: Place) -> dict[str, str]:

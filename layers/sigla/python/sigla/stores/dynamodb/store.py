@@ -24,15 +24,25 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
 class AwsStore:
     """A `ports.Store`, of which each part is made when it is first wanted. Any number of instances may share it.
 
-    clients: closed by whoever made them.
+    clients: closed by whoever made them. secrets_key: as of `AwsSecrets`.
     """
 
-    def __init__(self, clients: "Clients", table: str, bucket: str, clock: Clock, *, registry: str = "default") -> None:
+    def __init__(
+        self,
+        clients: "Clients",
+        table: str,
+        bucket: str,
+        clock: Clock,
+        *,
+        registry: str = "default",
+        secrets_key: str = "",
+    ) -> None:
         self.clock = clock
         self._clients = clients
         self._table = table
         self._bucket = bucket
         self._registry = registry
+        self._secrets_key = secrets_key
 
     @cached_property
     def catalog(self) -> "AwsCatalog":
@@ -84,7 +94,7 @@ class AwsStore:
     def secrets(self) -> "AwsSecrets":
         from sigla.aws.secrets import AwsSecrets
 
-        return AwsSecrets(self._clients, self._table, registry=self._registry)
+        return AwsSecrets(self._clients, self._table, registry=self._registry, key=self._secrets_key)
 
     @cached_property
     def objects(self) -> "Objects":
