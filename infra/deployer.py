@@ -182,7 +182,7 @@ READS = {
     "events": ("DescribeRule", "List*"),
     "iam": ("GetRole", "GetRolePolicy", "ListAttachedRolePolicies", "ListRolePolicies", "ListRoleTags"),
     "lambda": ("Get*", "List*"),
-    "logs": ("Describe*", "ListTagsForResource", "GetDataProtectionPolicy"),
+    "logs": ("ListTagsForResource", "GetDataProtectionPolicy"),  # and what is found by its name: below
     "route53": (
         "GetChange",
         "GetHostedZone",
@@ -217,7 +217,7 @@ PLACES = {
         "arn:*:lambda:*:*:layer:*",
         "arn:*:lambda:*:*:event-source-mapping:*",
     ),
-    "logs": ("arn:*:logs:*:*:log-group:*",),
+    "logs": ("arn:*:logs:*:*:log-group:{names512}",),
     "route53": ("arn:*:route53:::*",),
     "s3": ("arn:*:s3:::{buckets}",),
     "scheduler": ("arn:*:scheduler:*:*:schedule/default/{names64}",),
@@ -260,11 +260,12 @@ def key_policy(of: Deployed) -> dict[str, Any]:
     """
     given_on = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
     logs = {"Sid": "KeysOfLogs", "Action": ["logs:AssociateKmsKey", "logs:DisassociateKmsKey"]}
+    places = [each.format_map(of.patterns) for each in PLACES["logs"]]
     return _document(
         [
             {"Sid": "Key", "Effect": "Allow", "Action": list(keys.ACTIONS), "Resource": of.key},
             {"Sid": "Given", "Effect": "Allow", "Action": "kms:CreateGrant", "Resource": of.key, "Condition": given_on},
-            {**logs, "Effect": "Allow", "Resource": list(PLACES["logs"])},
+            {**logs, "Effect": "Allow", "Resource": places},
         ]
     )
 

@@ -7,8 +7,11 @@ from sigla.deployment.settings import Settings
 
 _INTERFACES = ("CreateNetworkInterface", "DeleteNetworkInterface")
 
-LENGTHS = (64, 80, 255, 256)
-"""How long names of a kind are at most: of roles, functions and rules; of queues; of tables and alarms; of topics."""
+LENGTHS = (64, 80, 255, 256, 512)
+"""How long names of a kind are at most.
+
+In this order: of roles, functions and rules; of queues; of tables and alarms; of topics; of log groups.
+"""
 _OF_BUCKETS = 63
 _OF_THEIR_OWN = 16
 """Letters of a name that are neither the stack's nor the resource's: dashes, and 12 or 13 at random."""
@@ -81,6 +84,12 @@ def between(of: Deployed) -> list[dict[str, Any]]:
             "Effect": "Allow",
             "Action": ["cloudwatch:DescribeAlarms", "sns:*SubscriptionAttributes", "sns:Unsubscribe"],
             "Resource": "*",
+        },
+        {
+            "Sid": "LogsAreLookedForByTheBeginningOfAName",
+            "Effect": "Allow",
+            "Action": "logs:Describe*",
+            "Resource": "arn:*:logs:*:*:log-group:*",
         },
         {
             "Sid": "DomainsNeedTheGatewaysOwnRole",

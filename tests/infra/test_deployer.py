@@ -89,6 +89,7 @@ NAMED: dict[str, tuple[int, str]] = {
     "AWS::Events::Rule": (64, "arn:aws:events:eu-west-1:111122223333:rule/{}"),
     "AWS::IAM::Role": (64, "arn:aws:iam::111122223333:role/{}"),
     "AWS::Lambda::Function": (64, "arn:aws:lambda:eu-west-1:111122223333:function:{}"),
+    "AWS::Logs::LogGroup": (512, "arn:aws:logs:eu-west-1:111122223333:log-group:{}"),
     "AWS::S3::Bucket": (63, "arn:aws:s3:::{}"),
     "AWS::Scheduler::Schedule": (64, "arn:aws:scheduler:eu-west-1:111122223333:schedule/default/{}"),
     "AWS::SNS::Topic": (256, "arn:aws:sns:eu-west-1:111122223333:{}"),
