@@ -10,7 +10,7 @@ import pytest
 from sigla.deployment.choices.front_door import FrontDoor
 from sigla.deployment.choices.function import REQUESTS_PER_SECOND, Function
 from sigla.deployment.choices.network import Network
-from sigla.deployment.choices.rules import BUCKET_EXPECTED, TABLE_EXPECTED, zones_prefix
+from sigla.deployment.choices.rules import BUCKET_EXPECTED, NETWORKS_EXPECTED, TABLE_EXPECTED, zones_prefix
 from sigla.deployment.settings import InvalidSetting, Settings, flat
 from sigla.deployment.stage_files import EXAMPLES
 from sigla.rules.compatibility import LEVELS
@@ -104,10 +104,9 @@ def test_what_the_command_line_gives_as_text_is_read_as_what_it_is() -> None:
         ("ring.node_type", "t4g", "ring.node_type is 't4g'; it must be a type of ElastiCache's nodes."),
         ("ring.presence_seconds", 1, "ring.presence_seconds is 1; it must be 60 to 86400."),
         ("network.vpc_id", "mine", "network.vpc_id is 'mine'; it must be the id of a VPC, or empty."),
-        (
-            "front_door.private_clients",
-            "10.0.0.0/8,all",
-            "front_door.private_clients is '10.0.0.0/8,all'; it must be CIDRs separated by commas, or empty.",
+        *(
+            ("front_door.private_clients", value, f"front_door.private_clients is '{value}'; {NETWORKS_EXPECTED}.")
+            for value in ("10.0.0.0/8,all", "0.0.0.0/0")
         ),
     ],
 )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sigla.deployment.choices.rules import Rules, Together, are_by_zone, are_networks, by_zone
+from sigla.deployment.choices.rules import NETWORKS_EXPECTED, Rules, Together, are_by_zone, are_networks, by_zone
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ RULES: Rules = {
         lambda value: value == 0 or 10 <= value <= 2_000_000_000,
         "it must be 10 to 2000000000, or 0 for no firewall",
     ),
-    "private_clients": (are_networks, "it must be CIDRs separated by commas, or empty"),
+    "private_clients": (are_networks, NETWORKS_EXPECTED),
 }
 
 TOGETHER: Together = (

@@ -19,6 +19,8 @@ BUCKET_EXPECTED = "it must be the name of a bucket, 3 to 63 of a-z, 0-9, '-' and
 
 TABLE_EXPECTED = "it must be the name of a table, 3 to 255 letters, digits, '_', '-' and '.', or empty"
 
+NETWORKS_EXPECTED = "it must be CIDRs separated by commas, not 0.0.0.0/0, or empty"
+
 PARTS_BITS = 4
 """The network is cut into 2 ** 4 parts; the zone -azN has part N."""
 
@@ -101,7 +103,8 @@ def is_network(value: str) -> bool:
 
 
 def are_networks(value: str) -> bool:
+    """Whether each is a network, and none is everything: what checks templates of AWS refuses that door."""
     try:
-        return all(ipaddress.IPv4Network(each) for each in listed(value))
+        return all(ipaddress.IPv4Network(each).prefixlen for each in listed(value))
     except ValueError:
         return False
