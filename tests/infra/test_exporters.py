@@ -92,7 +92,7 @@ def test_credentials_are_those_of_this_registry_in_this_table(all_on: Template) 
 
 
 def test_credentials_are_encrypted_by_the_key_of_the_stack(examples: dict[str, Template], all_on: Template) -> None:
-    """Of all that is stored they are what a thief wants first. The key opens no parameter of another registry."""
+    """They are what a thief wants first of all that is stored. The key opens no parameter of another registry."""
     stack = examples["everything"]
     (table,) = {variables(stack, part)["SIGLA_TABLE"] for part in (PART, "Service")}
     for part, uses in {PART: ["kms:Decrypt"], "Service": ["kms:Decrypt", "kms:Encrypt"]}.items():
