@@ -77,7 +77,7 @@ class Source:
         return progress.state, progress.trace
 
     def _enter(self, exporter: Exporter) -> HttpDestination:
-        return destination(exporter, self.store.secrets, self.clock, self._connect)
+        return destination(exporter, self.store.secrets, self.clock, connect=self._connect)
 
     def _connect(self, *_: Any, **__: Any) -> Any:
         def between(call: Any, carry_out: Callable[[], Any]) -> Any:

@@ -14,7 +14,7 @@ from sigla.exporters.nouns import ContextType, Exporter, ExporterDraft
 from sigla.exporters.verbs.changing import create_exporter
 from sigla.functions.exporters import ExporterTurns
 from sigla.registry import Registry
-from sigla.remote.destination import PATIENCE_S, HttpDestination, destination
+from sigla.remote.destination import LIMITS, HttpDestination, destination
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.stories import register
@@ -53,7 +53,7 @@ def turns(store: AwsStore) -> Iterator[Turns]:
         return Connection(target.client, let_pass)
 
     def enter(exporter: Exporter) -> HttpDestination:
-        return destination(exporter, store.secrets, store.clock, connect)
+        return destination(exporter, store.secrets, store.clock, connect=connect)
 
     with places(1) as (target,):
         function = ExporterTurns(store, enter, source="here", tell=lambda _: None)
@@ -107,4 +107,4 @@ def test_the_page_shows_what_exporters_cost(all_on: Template) -> None:
 
 
 def test_a_silent_destination_is_waited_for_as_long_as_it_is_priced() -> None:
-    assert usage.SILENT_S == PATIENCE_S
+    assert LIMITS.patience_s == usage.SILENT_S

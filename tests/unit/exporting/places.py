@@ -192,7 +192,7 @@ class Line:
         """One turn, of a process that has just begun."""
         store = store or self.source.store
         exporter = store.catalog.exporter(self.name)
-        there = destination(exporter, store.secrets, self.source.clock, self._connect)
+        there = destination(exporter, store.secrets, self.source.clock, connect=self._connect)
         deadline = self.source.store.clock.elapsed() + ms
         with closing(there):
             return turn(store, exporter, there, source="here", deadline=deadline, again=again)

@@ -186,11 +186,13 @@ def serve(
         )
 
 
-def _destination(store: Store, exporter: Exporter) -> "HttpDestination":
-    """Where an exporter writes to."""
-    from sigla.remote.destination import destination  # who has no exporters needs no client of HTTP
+def _destination(store: Store, exporter: Exporter, *, beside: bool = True) -> "HttpDestination":
+    """Where an exporter writes to. beside: whether that may be this machine, or what stands beside it."""
+    from sigla.remote import connections  # who has no exporters needs no client of HTTP
+    from sigla.remote.destination import destination
 
-    return destination(exporter, store.secrets, store.clock)
+    may_reach = connections.may_reach_all if beside else connections.may_reach_others
+    return destination(exporter, store.secrets, store.clock, may_reach=may_reach)
 
 
 def import_languages() -> None:
@@ -278,7 +280,9 @@ def exporters_handler() -> "Renewed":
 
     def build(opened: ExitStack) -> "Handler":
         _, store = opened.enter_context(table_and_bucket(settings))
-        turns = ExporterTurns(store, partial(_destination, store), source=settings.registry_name)
+        # An AWS that is played on one machine has its destinations there.
+        enter = partial(_destination, store, beside="AWS_ENDPOINT_URL" in os.environ)
+        turns = ExporterTurns(store, enter, source=settings.registry_name)
         ownership = opened.enter_context(owning(settings, store))
         return ownership.doing(turns) if ownership else turns
 

@@ -2,12 +2,11 @@
 
 import base64
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from socket import SHUT_RDWR
-from ssl import SSLCertVerificationError, SSLError
+from dataclasses import replace
+from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
+from ssl import SSLCertVerificationError, SSLContext, SSLError, create_default_context
 from threading import Lock, local
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import unquote, urlencode, urljoin, urlsplit
@@ -15,7 +14,8 @@ from urllib.parse import unquote, urlencode, urljoin, urlsplit
 from sigla.backoff import Backoff
 from sigla.ports.clock import Clock
 from sigla.ports.progress import Progress
-from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused, Withheld
+from sigla.remote.connections import HTTP_PORT, Connection, Limits
+from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused, RemoteTooLong, Withheld
 from sigla.remote.urls import is_url, shown_url
 
 TRIES = 4
@@ -23,12 +23,11 @@ FIRST_PAUSE_S = 2.0
 """At most, and each after it twice as long: 7 s as a rule."""
 AT_ONCE = 8
 """Requests side by side."""
-PATIENCE_S = 30.0
-"""For a connection, and for each piece of an answer."""
-LONGEST = 2**28
-"""Bytes of an answer."""
+LIMITS = Limits(patience_s=30.0)
 LONGEST_SENTENCE = 500
 """Characters of a refusal."""
+SHORTEST_SECRET = 4
+"""Characters: a shorter one is in many words, and would be told by what is left of them."""
 FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
 NOT_TRUSTED = (
     "has a certificate that this machine does not trust ({why}). Where an authority of your own signed it,"
@@ -47,8 +46,8 @@ Result = TypeVar("Result")
 class Remote:
     """A connection for each thread. A registry that fails, or does not answer, is asked again.
 
-    token: of a bearer, in the place of a user. patience_s: for a connection, and for each piece of an answer. connect:
-    makes a connection in another way. Raises RemoteMisused, RemoteRefused.
+    token: of a bearer, in the place of a user. connect: makes a connection in another way. Raises RemoteMisused,
+    RemoteRefused.
     """
 
     def __init__(
@@ -58,15 +57,15 @@ class Remote:
         clock: Clock,
         *,
         token: str = "",
-        patience_s: float = PATIENCE_S,
-        connect: Callable[..., HTTPConnection] | None = None,
+        limits: Limits = LIMITS,
+        connect: Callable[[], HTTPConnection] | None = None,
     ) -> None:
         if not is_url(url):
             raise RemoteMisused(f"Invalid URL of a registry {url.rpartition('@')[2]}: {FORM}.")
         parts = urlsplit(url)
-        self._tls = parts.scheme == "https"
-        self._connect: Callable[..., HTTPConnection] = connect or (HTTPSConnection if self._tls else HTTPConnection)
-        self._patience_s = patience_s
+        self._tls = _trusting() if parts.scheme == "https" else None
+        self._limits = limits
+        self._connect: Callable[[], HTTPConnection] = connect or self._connection
         self._host, self._port = parts.hostname or "", parts.port
         self._path = parts.path.rstrip("/")
         self._clock = clock
@@ -79,10 +78,10 @@ class Remote:
             raise RemoteMisused(f"The URL of a registry has no query and no fragment: give {self.shown}.")
         user = user or unquote(parts.netloc.rpartition("@")[0])
         self._headers = {"Accept": "application/vnd.schemaregistry.v1+json, application/json"}
-        if token:
-            self._headers["Authorization"] = f"Bearer {token}"
-        elif user:
-            self._headers["Authorization"] = f"Basic {base64.b64encode(user.encode()).decode()}"
+        proof = token or base64.b64encode(user.encode()).decode()
+        if proof:
+            self._headers["Authorization"] = f"{'Bearer' if token else 'Basic'} {proof}"
+        self._secrets = [each for each in (proof, user, user.partition(":")[2]) if len(each) >= SHORTEST_SECRET]
 
     def get(self, path: str, **query: object) -> Any:
         """The answer; None where there is no such thing."""
@@ -131,24 +130,32 @@ class Remote:
                 status, _, body = self._ask(method, target, content)
         except (OSError, HTTPException) as silence:
             raise RemoteRefused(self._said_of(silence)) from None
-        return RemoteAnswer(status, body)
+        return RemoteAnswer(status, body, self._secrets)
 
     def _said_of(self, silence: OSError | HTTPException) -> str:
-        """A sentence. Raises RemoteMisused where the URL is what is wrong."""
+        """A sentence. Raises RemoteMisused where the URL is what is wrong, RemoteTooLong."""
         if isinstance(silence, SSLCertVerificationError):
             raise RemoteMisused(f"{self.shown} {NOT_TRUSTED.format(why=silence.verify_message)}") from None
         if isinstance(silence, SSLError) and silence.reason in NO_TLS:
             raise RemoteMisused(f"{self.shown} answers without TLS: give its URL with http://.") from None
         if isinstance(silence, BadStatusLine | ConnectionResetError) and not self._interrupted:
             self._check_no_tls()
+        if isinstance(silence, TooLong):
+            raise RemoteTooLong(f"{self.shown} answers with more than {self._limits.longest // 2**20} MiB.") from None
+        if isinstance(silence, HTTPException) and not isinstance(
+            silence, RemoteDisconnected | IncompleteRead | BrokenOff
+        ):
+            return f"{self.shown} answers, but not as HTTP has it."  # what it says instead is not ours to show
         return f"{self.shown} does not answer ({getattr(silence, 'strerror', None) or silence})."
 
     def _check_no_tls(self) -> None:
         """Looks at a port that gave no answer to plain HTTP. Raises RemoteMisused if it speaks TLS."""
         if self._tls:
             return
-        secure = HTTPSConnection(self._host, self._port or 80, timeout=TLS_PATIENCE_S)
+        limits = replace(self._limits, patience_s=TLS_PATIENCE_S, whole_s=TLS_PATIENCE_S)
+        secure = Connection(self._host, self._port or HTTP_PORT, limits, self._clock, _trusting())
         try:
+            self._hold(secure)
             secure.connect()
         except SSLCertVerificationError:
             """It has a certificate; whether that is to be trusted is asked when the URL is right."""
@@ -187,25 +194,35 @@ class Remote:
             connection.close()
 
     def interrupt(self) -> None:
-        """Ends what other threads wait for; they find that the registry does not answer."""
-        self._interrupted = True
+        """Ends what other threads wait for; they find that the registry does not answer, and nothing is asked again."""
+        with self._lock:
+            self._interrupted = True
         for connection in self._open:
-            if (socket := connection.sock) is not None:
-                with suppress(OSError):
-                    socket.shutdown(SHUT_RDWR)
+            if isinstance(connection, Connection):
+                connection.interrupt()
+
+    def _connection(self) -> HTTPConnection:
+        return Connection(self._host, self._port, self._limits, self._clock, self._tls)
+
+    def _hold(self, connection: HTTPConnection) -> None:
+        """So that it can be closed, and interrupted."""
+        with self._lock:
+            if self._interrupted:
+                raise ConnectionAbortedError("interrupted")
+            self._open.append(connection)
 
     def _ask(self, method: str, target: str, content: bytes | None = None) -> tuple[int, str, bytes]:
         """Status, where to go instead, body."""
         connection: HTTPConnection | None = getattr(self._own, "connection", None)
         if connection is None:
-            connection = self._own.connection = self._connect(self._host, self._port, timeout=self._patience_s)
-            with self._lock:
-                self._open.append(connection)
+            connection = self._connect()
+            self._hold(connection)
+            self._own.connection = connection
         headers = self._headers if content is None else self._headers | JSON
         try:
             connection.request(method, target, body=content, headers=headers)
             answer = connection.getresponse()
-            found = answer.status, answer.headers.get("Location", ""), _whole(answer)
+            found = answer.status, answer.headers.get("Location", ""), _whole(answer, self._limits.longest)
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
             self._own.used = False
@@ -215,31 +232,59 @@ class Remote:
 
 
 class RemoteAnswer(NamedTuple):
-    """What a registry answered."""
+    """What a registry answered. secrets: with which it was asked; it may repeat them."""
 
     status: int
     body: bytes
+    secrets: Sequence[str] = ()
 
     @property
     def code(self) -> int:
         """The number of a refusal; that of HTTP where it has none of its own."""
-        number = _number(self.body)
-        return number if isinstance(number, int) else self.status
+        return self.status if self._number is None else self._number
 
     @property
     def sentence(self) -> str:
         """The sentence of a registry's refusal; of whatever else answers, nothing but the status is told."""
-        if not isinstance(_number(self.body), int):
+        if self._number is None:
             return f"status {self.status}"
-        return str(json.loads(self.body).get("message", ""))[:LONGEST_SENTENCE]
+        said = str(json.loads(self.body).get("message", ""))
+        for secret in self.secrets:
+            said = said.replace(secret, "[hidden]")
+        return said[:LONGEST_SENTENCE]
+
+    @property
+    def _number(self) -> int | None:
+        try:
+            number = _number(self.body)
+        except RecursionError:  # nested without an end
+            return None
+        return number if isinstance(number, int) else None
 
 
-def _whole(answer: HTTPResponse) -> bytes:
-    """Raises HTTPException: of an end that came too early, `read` says nothing to who gives it a length."""
-    body = answer.read(LONGEST)
-    if answer.length and len(body) < LONGEST:
-        raise HTTPException("its answer breaks off")
+class BrokenOff(HTTPException):
+    """An answer without its end."""
+
+
+class TooLong(HTTPException):
+    """An answer with more than is read of one."""
+
+
+def _whole(answer: HTTPResponse, longest: int) -> bytes:
+    """Raises BrokenOff, TooLong: of an end that came too early, `read` says nothing to who gives it a length."""
+    body = answer.read(longest + 1)
+    if len(body) > longest:
+        raise TooLong
+    if answer.length:
+        raise BrokenOff("its answer breaks off")
     return body
+
+
+def _trusting() -> SSLContext:
+    """Trusts the authorities of this machine."""
+    context = create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def _none(body: bytes, problem: str) -> None:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from http.client import HTTPConnection
 from typing import Any, Final, TypeVar
@@ -19,16 +20,17 @@ from sigla.model import DEFAULT_CONTEXT, GLOBAL, Config, Schema, SchemaId, Subje
 from sigla.ports.clock import Clock
 from sigla.ports.secrets import SecretName, Secrets
 from sigla.remote.client import AT_ONCE, Remote, RemoteAnswer
-from sigla.remote.failures import RemoteMisused, RemoteRefused
+from sigla.remote.connections import Limits, may_reach_all
+from sigla.remote.failures import RemoteMisused, RemoteRefused, RemoteTooLong
 from sigla.remote.keys import KEKS
 from sigla.remote.urls import shown_url
 
 USER_INFO: Final = "USER_INFO"
 STATIC_TOKEN: Final = "STATIC_TOKEN"  # noqa: S105 - where a token comes from
 SEND_AGAIN: Final = "they are in no backup; send its config again"
-PATIENCE_S: Final = 10.0
-"""For a connection, and for each piece of an answer; what was not answered is written again."""
-PAGE: Final = 500
+LIMITS: Final = Limits(patience_s=10.0, whole_s=30.0, longest=16 * 2**20)
+"""What was not answered in time is written again. Eight answers of this length are in memory at most."""
+PAGE: Final = 50
 """Versions of an answer."""
 GONE: Final = range(40400, 40500)
 """What is asked for, or is to be deleted, is not there."""
@@ -37,6 +39,10 @@ STILL_ACTIVE: Final = frozenset({40405, 40407, 40471})
 AWAY: Final = frozenset({408, 429, 502, 503, 504, 50001, 50002, 50003, 50301})
 """Nothing is wrong with what was asked; later it may be answered."""
 KEY_IS_THERE: Final = 40971
+REDIRECTED: Final = (
+    "{shown} answers with a redirect (status {status}), and none is followed: send the exporter's config with the URL"
+    " of the registry itself."
+)
 ALIASED: Final = "{shown} has an alias for {subject}, in whose way a key cannot be written: remove the alias there."
 
 Json = dict[str, Any]
@@ -44,16 +50,22 @@ Found = TypeVar("Found")
 
 
 def destination(
-    exporter: Exporter, secrets: Secrets, clock: Clock, connect: Callable[..., HTTPConnection] | None = None
+    exporter: Exporter,
+    secrets: Secrets,
+    clock: Clock,
+    *,
+    may_reach: Callable[[str], bool] = may_reach_all,
+    connect: Callable[[], HTTPConnection] | None = None,
 ) -> "HttpDestination":
-    """Where an exporter writes to, with its credentials. connect: as `Remote` has it."""
+    """Where an exporter writes to, with its credentials. may_reach: as `Limits` has it; connect: as `Remote` has it."""
+    limits = replace(LIMITS, may_reach=may_reach)
 
     def enter() -> Remote:
         settings = {**exporter.config, **_credentials(exporter, secrets).settings}
         user = settings.get(rules.BASIC, "") if settings.get(rules.BASIC_SOURCE, USER_INFO) == USER_INFO else ""
         token = settings.get(rules.BEARER, "") if settings.get(rules.BEARER_SOURCE) == STATIC_TOKEN else ""
         try:
-            return Remote(settings[rules.URL], user, clock, token=token, patience_s=PATIENCE_S, connect=connect)
+            return Remote(settings[rules.URL], user, clock, token=token, limits=limits, connect=connect)
         except RemoteMisused as wrong:
             raise DestinationAway(str(wrong)) from None
 
@@ -77,16 +89,19 @@ class HttpDestination:
         self.shown = shown
         self._enter = enter
         self._entered: Remote | None = None
+        self._interrupted = False
         self._readers: ThreadPoolExecutor | None = None
         self._expected_versions: dict[Subject, Future[dict[Version, Standing]]] = {}
         self._expected_config: dict[Subject, Future[Config | None]] = {}
 
     def interrupt(self) -> None:
-        """Ends what another thread waits for."""
+        """Ends what another thread waits for; nothing is asked any more."""
+        self._interrupted = True
         if self._entered is not None:
             self._entered.interrupt()
 
     def close(self) -> None:
+        self.interrupt()
         if self._readers is not None:
             self._readers.shutdown(wait=False, cancel_futures=True)
         if self._entered is not None:
@@ -115,8 +130,9 @@ class HttpDestination:
             # Lists are in the order of names: the name itself stands before all that begin with it.
             query = {"subjectPrefix": subject.qualified, "deleted": "true", "offset": len(found), "limit": PAGE}
             own = self._get("/schemas", partial(_standing_of, subject), **query) or {}
+            known = len(found)
             found |= own
-            if len(own) < PAGE:
+            if len(own) < PAGE or len(found) == known:  # whoever knows no pages answers with all at once
                 return found
 
     def version(self, subject: Subject, number: Version) -> Standing | None:
@@ -242,8 +258,12 @@ class HttpDestination:
     def _asked(self, method: str, path: str, form: Mapping[str, object] | None = None, **query: Any) -> RemoteAnswer:
         try:
             answer = self._connected().send(method, path, form, **query)
+        except RemoteTooLong as long:
+            raise DestinationRefused(str(long).rstrip(".")) from None
         except (RemoteRefused, RemoteMisused) as silence:
             raise DestinationAway(str(silence)) from None
+        if answer.status // 100 == 3:
+            raise DestinationAway(REDIRECTED.format(shown=self.shown, status=answer.status))
         if answer.status in (401, 403) and answer.code != 40370:
             raise DestinationAway(f"{self.shown} does not accept the exporter's credentials: {_said(answer)}.")
         if answer.code in AWAY or answer.status in AWAY:
@@ -253,6 +273,8 @@ class HttpDestination:
     def _connected(self) -> Remote:
         if self._entered is None:
             self._entered = self._enter()
+            if self._interrupted:
+                self._entered.interrupt()
         return self._entered
 
     def _check(self, answer: RemoteAnswer) -> None:
@@ -270,11 +292,18 @@ def _said(answer: RemoteAnswer) -> str:
 def _standing_of(subject: Subject, answers: Iterable[Json]) -> dict[Version, Standing]:
     """Those that are of this very subject."""
     own = (each for each in answers if each["subject"] == subject.qualified)
-    return {Version(each["version"]): _standing(each) for each in own}
+    return {Version(_number(each["version"])): _standing(each) for each in own}
 
 
 def _standing(form: Json) -> Standing:
-    return Standing(SchemaId(form["id"]), form.get("deleted", False), form["schema"])
+    return Standing(SchemaId(_number(form["id"])), form.get("deleted", False) is True, str(form["schema"]))
+
+
+def _number(said: Any) -> int:
+    """Raises TypeError."""
+    if type(said) is not int:
+        raise TypeError
+    return said
 
 
 def _mode_said(form: Json) -> str:

@@ -13,6 +13,10 @@ class RemoteRefused(Exception):
     """It was asked for properly, and the registry does not give it; the message says why, in one sentence."""
 
 
+class RemoteTooLong(RemoteRefused):
+    """It answers with more than is read of one answer."""
+
+
 class Withheld(RemoteRefused):
     """The registry cannot give it, since a key service does not unwrap it there."""
 

@@ -271,7 +271,7 @@ class _Turn:
         """Nothing is written where nothing has changed."""
         position = self._position._replace(waiting=tuple(map(str, self._waiting)))
         state = ExporterState.RUNNING if ended else self._progress.state
-        said = ExporterProgress(state, position, self._progress.ts, trace[:LONGEST_TRACE])
+        said = ExporterProgress(state, position, self._progress.ts, _printable(trace[:LONGEST_TRACE]))
         if said != self._progress:
             said = said._replace(ts=self._store.clock.now())
             self._store.catalog.advance(self._exporter, said)
@@ -285,3 +285,8 @@ class _Turn:
             return self._progress.trace if self._waiting else ""
         others = len(self._waiting) - 1
         return f"{said[-1]} {others} more wait." if others else said[-1]
+
+
+def _printable(text: str) -> str:
+    """Destinations say what they like: halves of surrogate pairs, which no store keeps, and controls of a terminal."""
+    return "".join(each if each.isprintable() else " " for each in text)

@@ -28,7 +28,7 @@ FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
 """Between two tries of what fails."""
 FAREWELL_S: Final = 2.0
-"""So long the end waits for a thread. What it does then may be cut off anywhere."""
+"""So long the end waits for all threads. What they do then may be cut off anywhere."""
 
 
 class RemoteDestination(Destination, Protocol):
@@ -94,8 +94,10 @@ class Exporting:
         self._thread.join()
         for each in self._followers.values():
             each.stop()
+        clock = self._around.store.clock
+        until = clock.elapsed() + round(1000 * FAREWELL_S)
         for each in self._followers.values():
-            each.join(FAREWELL_S)
+            each.join(max(0, until - clock.elapsed()) / 1000)
 
     def hear(self, of_exporters: bool) -> None:  # noqa: FBT001 - as `WatchedStore` calls it
         """A commit. In the thread that wrote it, which goes on at once."""
@@ -237,6 +239,8 @@ class Follower:
         if self._remote is not None:
             self._remote.close()
         self._remote = self._around.opener(exporter)
+        if self._news.over:  # `stop` has looked before it was there
+            self._remote.interrupt()
         self._revision, self._lost = exporter.revision, 0
         self._tell("exporter-started", f"It writes to {self._remote.shown}.")
         return self._remote
