@@ -80,7 +80,7 @@ def test_credentials_that_a_destination_repeats_are_not_told() -> None:
 
 
 def test_what_does_not_speak_http_is_not_shown() -> None:
-    """An exporter is no way to read the greeting of a mail server or a database in the registry's network."""
+    """The greetings of a mail server or a database in the registry's network are not for who may write exporters."""
 
     def greet(connection: socket.socket, _: bytes) -> None:
         connection.sendall(b"-ERR this is a database called top-secret\r\n")
@@ -102,7 +102,7 @@ def test_what_does_not_speak_http_is_not_shown() -> None:
     ],
 )
 def test_whatever_a_destination_says_is_told_in_a_sentence(status: int, body: bytes, told: str) -> None:
-    """A status that cannot be stored, or a traceback at each try, would tell nobody what is wrong."""
+    """A status that cannot be stored, or a traceback at each try, would not say what is wrong."""
 
     def say(call: Call, carry_out: Callable[[], Any]) -> Any:
         return SimpleNamespace(status=status, headers={}, body=body) if "/schemas" in call.name else carry_out()

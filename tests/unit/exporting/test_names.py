@@ -35,6 +35,28 @@ def test_what_is_referenced_goes_along_though_the_exporter_does_not_take_it() ->
         assert target("GET", "/subjects/base/versions") == [1]
 
 
+def test_the_one_subject_with_another_name_does_not_give_it_to_what_it_references() -> None:
+    """Two subjects of one name would be written over each other, and the schema would reference itself."""
+    with places() as (source, target):
+        register("base", 0)(source)
+        use("orders", 1, "base")(source)
+        Line(source, target).begin(subjects=["orders"], subjectRenameFormat="purchases").run()
+        assert target("GET", "/subjects") == ["base", "purchases"]
+        assert [each["subject"] for each in target("GET", "/subjects/purchases/versions/1")["references"]] == ["base"]
+
+
+def test_a_name_that_would_lead_into_another_context_there_is_left_out() -> None:
+    """Names like that are odd and legal: who may write in one context must not reach another one by an exporter."""
+    with places() as (source, target):
+        register(":.mine::.theirs:s", 0)(source)
+        register(":.mine:s", 1)(source)
+        register(":.theirs:s", 7)(target)
+        target("PUT", "/mode/:.theirs:?force=true", {"mode": "IMPORT"})
+        Line(source, target).begin(contextType="DEFAULT").run()
+        assert target("GET", "/subjects?subjectPrefix=:*:") == [":.theirs:s", "s"]
+        assert target("GET", "/subjects/:.theirs:s/versions") == [1]
+
+
 def test_an_alias_leads_to_the_same_subject_there() -> None:
     with places() as (source, target):
         register("orders", 0)(source)

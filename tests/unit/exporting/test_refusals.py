@@ -10,7 +10,7 @@ from sigla.exporters.nouns import ExporterState
 from sigla.exporters.running import turns
 from tests.attack.ports import Call, Recorder
 from tests.unit.exporting.places import AVRO, Line, Place, places
-from tests.unit.exporting.stories import configure, delete, register, use
+from tests.unit.exporting.stories import configure, delete, kek, register, use, wrap
 
 
 def importing(place: Place) -> None:
@@ -128,6 +128,20 @@ def test_a_walk_that_is_short_of_time_goes_on_where_it_was() -> None:
             turns += 1
             assert turns < 100
         assert turns > 3
+        assert target.picture() == source.picture()
+
+
+def test_a_walk_that_is_short_of_time_gets_through_the_keys_under_one_kek() -> None:
+    """There may be a DEK for each subject: on AWS such a walk would begin anew with each invocation, for ever."""
+    with places() as (source, target):
+        kek("k")(source)
+        for number in range(6):
+            wrap("k", f"s{number}")(source)
+        line = Line(source, target).begin()
+        while line.progress.state is not ExporterState.RUNNING:
+            before = target.picture()["deks"]
+            line.turn(ms=0)
+            assert len(target.picture()["deks"]) <= len(before) + 1
         assert target.picture() == source.picture()
 
 

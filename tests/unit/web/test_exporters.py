@@ -204,7 +204,7 @@ def test_there_are_so_many_exporters_and_no_more(client: Client) -> None:
             ({"contextType": "CUSTOM", "context": one}, 40951)
             for one in ("", ":", ".a:b", "a\n", ".__GLOBAL", "x" * 800)
         ),
-        *(({"subjectRenameFormat": one}, 40952) for one in ("there", "__GLOBAL")),
+        *(({"subjectRenameFormat": one}, 40952) for one in ("there", "__GLOBAL", ":.c:${subject}", ":*:${subject}")),
         *(({"subjectRenameFormat": one}, 40951) for one in ("a\n${subject}", "${subject}" + "x" * 800)),
         *(({"kekRenameFormat": one}, 40951) for one in ("there", "1${kek}", "a ${kek}", "${kek}" + "x" * 800)),
     ],

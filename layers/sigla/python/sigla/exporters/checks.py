@@ -88,10 +88,13 @@ def _check_formats(exporter: Exporter) -> None:
             raise InvalidExporterSubjects(
                 why=f"several subjects would get one name: subjectRenameFormat lacks {SUBJECT}"
             )
+        there = Subject(DEFAULT_CONTEXT, form.replace(SUBJECT, "s"))
         try:
-            names.check_registrable(Subject(DEFAULT_CONTEXT, form.replace(SUBJECT, "s")))
+            names.check_registrable(there)
         except InvalidSubject:
             raise InvalidExporterSubjects(why="subjectRenameFormat makes no name of a subject") from None
+        if not names.is_reachable(there):
+            raise InvalidExporterSubjects(why="subjectRenameFormat names a context: contextType does")
     form = exporter.kek_rename_format
     if form:
         _check_format("kekRenameFormat", form)

@@ -52,7 +52,7 @@ def search(pattern: str) -> Search:
 
 def destination_subject(exporter: Exporter, subject: Subject, source: str) -> Subject:
     """What a subject of the source is called at the destination. source: what the source is called (AUTO)."""
-    return Subject(destination_context(exporter, subject.context, source), renamed_subject(exporter, subject.name))
+    return Subject(destination_context(exporter, subject.context, source), renamed_subject(exporter, subject))
 
 
 def destination_context(exporter: Exporter, context: str, source: str) -> str:
@@ -75,10 +75,15 @@ def _below(above: str, context: str) -> str:
     return context if above == DEFAULT_CONTEXT else above + context
 
 
-def renamed_subject(exporter: Exporter, name: str) -> str:
-    """The name of a subject without its context; that of a context as a whole is empty and stays so."""
-    form = exporter.subject_rename_format
-    return form.replace(SUBJECT, name) if form and name else name
+def renamed_subject(exporter: Exporter, subject: Subject) -> str:
+    """The name of a subject without its context; that of a context as a whole is empty and stays so.
+
+    A format without `${subject}` is the name of the one subject that is taken, and not of those that it references.
+    """
+    form, name = exporter.subject_rename_format, subject.name
+    if not form or not name or (SUBJECT not in form and not takes(exporter, subject)):
+        return name
+    return form.replace(SUBJECT, name)
 
 
 def renamed_kek(exporter: Exporter, kek: str) -> str:

@@ -53,7 +53,7 @@ class NotReached(OSError):
 
 
 class Connection(HTTPConnection):
-    """Of one thread. tls: None for plain HTTP."""
+    """One thread has it. tls: None for plain HTTP."""
 
     def __init__(self, host: str, port: int | None, limits: Limits, clock: Clock, tls: ssl.SSLContext | None) -> None:
         usual = HTTPS_PORT if tls else HTTP_PORT

@@ -20,7 +20,11 @@ class Course:
     # --- subjects ----------------------------------------------------------------------------------------------------
 
     def takes(self, subject: Subject) -> bool:
-        return names.is_reachable(subject) and rules.takes(self._exporter, subject)
+        """Not one whose name would be read as that of another subject, in another context: here, or there."""
+        return names.is_reachable(subject) and self.is_reachable_there(subject) and rules.takes(self._exporter, subject)
+
+    def is_reachable_there(self, subject: Subject) -> bool:
+        return names.is_reachable(self.subject(subject))
 
     def subject(self, subject: Subject) -> Subject:
         """What it is called at the destination."""

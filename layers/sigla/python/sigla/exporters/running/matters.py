@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple, Self
 
 import orjson
 
-from sigla.keks.nouns import Algorithm, DekName, named
+from sigla.keks.nouns import Algorithm, Dek, DekName, named
 from sigla.keys import utf16
 from sigla.model import GLOBAL, REGISTRY_WIDE, Search, Subject
 from sigla.ports.catalog import Catalog
@@ -120,7 +120,7 @@ def walk(catalog: Catalog, after: str) -> Iterator[tuple[str, Matter, MatterPart
     said, _, last = after.partition(" ")
     first = int(said) if said else 0
     for number, part in enumerate(parts[first:], first):
-        behind = utf16(last) if after and number == first else None
+        behind = last if after and number == first else None
         for each, matter, what in part(catalog, behind):
             yield f"{number} {each}", matter, what
 
@@ -128,36 +128,44 @@ def walk(catalog: Catalog, after: str) -> Iterator[tuple[str, Matter, MatterPart
 Walked = Iterator[tuple[str, Matter, MatterPart]]
 
 
-def _contexts(catalog: Catalog, behind: bytes | None) -> Walked:
+def _contexts(catalog: Catalog, behind: str | None) -> Walked:
     listed = [Subject(context, "") for context in catalog.contexts()]
     set_alone = [scope for scope, _ in catalog.settings(Search(context=None)) if not scope.name]
     for scope in _ordered({GLOBAL, REGISTRY_WIDE, *listed, *set_alone}, behind):
         yield scope.qualified, of_subject(scope), SETTINGS
 
 
-def _subjects(catalog: Catalog, behind: bytes | None) -> Walked:
+def _subjects(catalog: Catalog, behind: str | None) -> Walked:
     found = catalog.subjects(Search(context=None))
-    rest = found if behind is None else dropwhile(lambda each: utf16(each.qualified) <= behind, found)
+    rest = found if behind is None else dropwhile(lambda each: utf16(each.qualified) <= utf16(behind), found)
     return ((each.qualified, of_subject(each), WHOLE) for each in rest)
 
 
-def _settings_alone(catalog: Catalog, behind: bytes | None) -> Walked:
+def _settings_alone(catalog: Catalog, behind: str | None) -> Walked:
     scopes = (scope for scope, found in catalog.settings(Search(context=None)) if scope.name and found.config)
     for scope in _ordered(scopes, behind):
         if not catalog.snapshot(scope).head.highest:
             yield scope.qualified, of_subject(scope), SETTINGS
 
 
-def _keks(catalog: Catalog, behind: bytes | None) -> Walked:
+def _keks(catalog: Catalog, behind: str | None) -> Walked:
+    """A KEK's place is its name, that of a DEK has its own behind it: there may be a DEK for each subject."""
+    last, _, dek = (behind or "").partition(" ")
     for kek in catalog.keks():
-        if behind is not None and utf16(kek.name) <= behind:
+        if utf16(kek.name) < utf16(last):
             continue
-        yield kek.name, Matter(MatterKind.KEK, kek.name), WHOLE
-        for dek in catalog.deks(kek.name):
-            key = {"kekName": dek.kek, "subject": dek.subject, "algorithm": dek.algorithm.value, "version": dek.version}
-            yield kek.name, of_dek(key), WHOLE
+        if kek.name != last:
+            yield kek.name, Matter(MatterKind.KEK, kek.name), WHOLE
+        for each in sorted(map(_of_dek, catalog.deks(kek.name)), key=lambda each: each.name):
+            if kek.name != last or each.name > dek:
+                yield f"{kek.name} {each.name}", each, WHOLE
 
 
-def _ordered(scopes: Iterable[Subject], behind: bytes | None) -> list[Subject]:
+def _of_dek(dek: Dek) -> Matter:
+    key = {"kekName": dek.kek, "subject": dek.subject, "algorithm": dek.algorithm.value, "version": dek.version}
+    return of_dek(key)
+
+
+def _ordered(scopes: Iterable[Subject], behind: str | None) -> list[Subject]:
     named = sorted((utf16(each.qualified), each) for each in scopes)
-    return [each for name, each in named if behind is None or name > behind]
+    return [each for name, each in named if behind is None or name > utf16(behind)]

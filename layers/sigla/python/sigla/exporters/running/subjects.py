@@ -182,6 +182,8 @@ class Subjects:
     def _missing_row(self, target: Target) -> Row | None:
         """What the source has, and the destination has not. What the source lost is asked of neither."""
         source = Subject(target.context, target.subject)
+        if not self._course.is_reachable_there(source):
+            return None
         found = self._destination.version(self._course.subject(source), target.version)
         if found is not None and found.id == target.id:
             self._know(target)

@@ -218,6 +218,8 @@ class Follower:
         done = self._turn(exporter, self._enter(exporter))
         if done.progress is None or done.progress.state is ExporterState.PAUSED:
             return not self._ends("removed" if done.progress is None else "paused")
+        if done.progress.position != self._said.position:
+            self._lost = 0  # a destination that is asked too much (429) is not away: it has taken some of it
         self._report(exporter, done.progress)
         if done.away or done.refused:
             self._sleep_after(away=done.away)
