@@ -47,13 +47,15 @@ def expressions() -> Iterator[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, str]]]:
-    """The labels of every sample that a registry tells which speaks TLS and was asked something, by its name."""
+    """The labels of every sample, by its name, of a registry with TLS, an exporter and a request."""
     folder: Path = tmp_path_factory.mktemp("told")
     authority = Authority.made(folder)
     pair = authority.pair(folder)
     options = ("--tls-cert", str(pair.cert), "--tls-key", str(pair.key))
     with serving(None, *options, authority=authority.file) as server:
         server.ask("GET", "/subjects")
+        config = {"schema.registry.url": server.url}
+        assert server.ask("POST", "/exporters", {"name": "copy", "config": config}).status == 200
         page = server.ask("GET", "/metrics").body.decode()
     found: dict[str, list[dict[str, str]]] = {}
     for family in text_string_to_metric_families(page):

@@ -9,11 +9,11 @@ from urllib.parse import quote
 
 import orjson
 
-from sigla.exporters.nouns import ExporterProgress
+from sigla.exporters.nouns import Exporter, ExporterProgress
 from sigla.exporters.running import Turn, turn
 from sigla.model import BodyKey, SchemaId, Search
 from sigla.registry import Registry
-from sigla.remote.destination import destination
+from sigla.remote.destination import HttpDestination, destination
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from tests.attack.ports import Between, Call
@@ -192,10 +192,13 @@ class Line:
         """One turn, of a process that has just begun."""
         store = store or self.source.store
         exporter = store.catalog.exporter(self.name)
-        there = destination(exporter, store.secrets, self.source.clock, connect=self._connect)
+        there = self.opened(exporter)
         deadline = self.source.store.clock.elapsed() + ms
         with closing(there):
             return turn(store, exporter, there, source="here", deadline=deadline, again=again)
+
+    def opened(self, exporter: Exporter) -> HttpDestination:
+        return destination(exporter, self.source.store.secrets, self.source.clock, connect=self._connect)
 
     def run(self) -> None:
         """Until nothing is left to do."""

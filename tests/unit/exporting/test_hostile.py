@@ -14,7 +14,7 @@ from sigla.exporters.nouns import Credentials, Exporter
 from sigla.model import GLOBAL, Subject
 from sigla.ports.secrets import SecretName
 from sigla.remote import destination
-from sigla.remote.connections import Limits, may_reach_all, may_reach_others
+from sigla.remote.connections import RemoteLimits, may_reach_all, may_reach_others
 from sigla.remote.destination import HttpDestination
 from sigla.stores.clock import SystemClock
 from tests.attack.ports import Call
@@ -138,7 +138,7 @@ def test_a_destination_without_pages_is_read_once() -> None:
 @pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n", b"HTTP/1.1 200 OK\r\n"])
 def test_an_answer_in_small_pieces_ends_in_time(head: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each piece comes soon enough, and the last one never: on AWS all exporters would end with the invocation."""
-    monkeypatch.setattr(destination, "LIMITS", Limits(patience_s=60.0, whole_s=0.2))
+    monkeypatch.setattr(destination, "LIMITS", RemoteLimits(patience_s=60.0, whole_s=0.2))
     over = threading.Event()
 
     def drip(connection: socket.socket, _: bytes) -> None:
@@ -153,7 +153,7 @@ def test_an_answer_in_small_pieces_ends_in_time(head: bytes, monkeypatch: pytest
 
 def test_an_answer_without_an_end_is_read_no_further_than_there_is_room(monkeypatch: pytest.MonkeyPatch) -> None:
     """One subject that is too long over there waits; the registry keeps its memory, and the others go on."""
-    monkeypatch.setattr(destination, "LIMITS", Limits(patience_s=10.0, longest=2**20))
+    monkeypatch.setattr(destination, "LIMITS", RemoteLimits(patience_s=10.0, longest=2**20))
 
     def go_on(connection: socket.socket, _: bytes) -> None:
         connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")

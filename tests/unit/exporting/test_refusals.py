@@ -1,5 +1,6 @@
 """A destination that does not take everything: what waits, what is said of it, and what goes on meanwhile."""
 
+import itertools
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -8,9 +9,11 @@ import pytest
 
 from sigla.exporters.nouns import ExporterState
 from sigla.exporters.running import turns
+from sigla.web.local import exporting
 from tests.attack.ports import Call, Recorder
 from tests.unit.exporting.places import AVRO, Line, Place, places
 from tests.unit.exporting.stories import configure, delete, kek, register, use, wrap
+from tests.waiting import eventually
 
 
 def importing(place: Place) -> None:
@@ -142,6 +145,25 @@ def test_a_walk_that_is_short_of_time_gets_through_the_keys_under_one_kek() -> N
             before = target.picture()["deks"]
             line.turn(ms=0)
             assert len(target.picture()["deks"]) <= len(before) + 1
+        assert target.picture() == source.picture()
+
+
+def test_a_destination_that_takes_some_is_asked_again_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Registries in a cloud refuse what is more than so many a second: pauses that double would take hours there."""
+    monkeypatch.setattr(exporting, "FIRST_PAUSE_S", 0.02)
+    asked = itertools.count(1)
+
+    def limited(call: Call, carry_out: Callable[[], Any]) -> Any:
+        if call.name.startswith("POST") and next(asked) % 2:
+            return SimpleNamespace(status=429, headers={}, body=b"slow down")
+        return carry_out()
+
+    with places() as (source, target):
+        for number in range(20):
+            register(f"s{number}", number)(source)
+        line = Line(source, target, between=limited).begin()
+        with exporting.exporting(exporting.Surroundings(source.store, line.opened, "here", lambda _: None)):
+            eventually(lambda: line.progress.state is ExporterState.RUNNING)  # a pause of a minute would not be over
         assert target.picture() == source.picture()
 
 

@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlencode, urljoin, urlsplit
 from sigla.backoff import Backoff
 from sigla.ports.clock import Clock
 from sigla.ports.progress import Progress
-from sigla.remote.connections import HTTP_PORT, Connection, Limits
+from sigla.remote.connections import HTTP_PORT, RemoteConnection, RemoteLimits
 from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused, RemoteTooLong, Withheld
 from sigla.remote.urls import is_url, shown_url
 
@@ -23,7 +23,7 @@ FIRST_PAUSE_S = 2.0
 """At most, and each after it twice as long: 7 s as a rule."""
 AT_ONCE = 8
 """Requests side by side."""
-LIMITS = Limits(patience_s=30.0)
+LIMITS = RemoteLimits(patience_s=30.0)
 LONGEST_SENTENCE = 500
 """Characters of a refusal."""
 SHORTEST_SECRET = 4
@@ -57,7 +57,7 @@ class Remote:
         clock: Clock,
         *,
         token: str = "",
-        limits: Limits = LIMITS,
+        limits: RemoteLimits = LIMITS,
         connect: Callable[[], HTTPConnection] | None = None,
     ) -> None:
         if not is_url(url):
@@ -140,10 +140,10 @@ class Remote:
             raise RemoteMisused(f"{self.shown} answers without TLS: give its URL with http://.") from None
         if isinstance(silence, BadStatusLine | ConnectionResetError) and not self._interrupted:
             self._check_no_tls()
-        if isinstance(silence, TooLong):
+        if isinstance(silence, AnswerTooLong):
             raise RemoteTooLong(f"{self.shown} answers with more than {self._limits.longest // 2**20} MiB.") from None
         if isinstance(silence, HTTPException) and not isinstance(
-            silence, RemoteDisconnected | IncompleteRead | BrokenOff
+            silence, RemoteDisconnected | IncompleteRead | AnswerBrokenOff
         ):
             return f"{self.shown} answers, but not as HTTP has it."  # what it says instead is not ours to show
         return f"{self.shown} does not answer ({getattr(silence, 'strerror', None) or silence})."
@@ -153,7 +153,7 @@ class Remote:
         if self._tls:
             return
         limits = replace(self._limits, patience_s=TLS_PATIENCE_S, whole_s=TLS_PATIENCE_S)
-        secure = Connection(self._host, self._port or HTTP_PORT, limits, self._clock, _trusting())
+        secure = RemoteConnection(self._host, self._port or HTTP_PORT, limits, self._clock, _trusting())
         try:
             self._hold(secure)
             secure.connect()
@@ -198,11 +198,11 @@ class Remote:
         with self._lock:
             self._interrupted = True
         for connection in self._open:
-            if isinstance(connection, Connection):
+            if isinstance(connection, RemoteConnection):
                 connection.interrupt()
 
     def _connection(self) -> HTTPConnection:
-        return Connection(self._host, self._port, self._limits, self._clock, self._tls)
+        return RemoteConnection(self._host, self._port, self._limits, self._clock, self._tls)
 
     def _hold(self, connection: HTTPConnection) -> None:
         """So that it can be closed, and interrupted."""
@@ -262,21 +262,21 @@ class RemoteAnswer(NamedTuple):
         return number if isinstance(number, int) else None
 
 
-class BrokenOff(HTTPException):
+class AnswerBrokenOff(HTTPException):
     """An answer without its end."""
 
 
-class TooLong(HTTPException):
+class AnswerTooLong(HTTPException):
     """An answer with more than is read of one."""
 
 
 def _whole(answer: HTTPResponse, longest: int) -> bytes:
-    """Raises BrokenOff, TooLong: of an end that came too early, `read` says nothing to who gives it a length."""
+    """Raises AnswerBrokenOff, of which `read` says nothing to who gives it a length, and AnswerTooLong."""
     body = answer.read(longest + 1)
     if len(body) > longest:
-        raise TooLong
+        raise AnswerTooLong
     if answer.length:
-        raise BrokenOff("its answer breaks off")
+        raise AnswerBrokenOff("its answer breaks off")
     return body
 
 

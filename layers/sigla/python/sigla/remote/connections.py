@@ -36,7 +36,7 @@ def may_reach_others(address: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class RemoteLimits:
     """patience_s: for a connection, and for each piece of an answer. whole_s: from a request to the end of its answer.
 
     longest: bytes of an answer. may_reach: whether an IP address may be connected to.
@@ -52,10 +52,12 @@ class NotReached(OSError):
     """An address that must not be connected to."""
 
 
-class Connection(HTTPConnection):
+class RemoteConnection(HTTPConnection):
     """One thread has it. tls: None for plain HTTP."""
 
-    def __init__(self, host: str, port: int | None, limits: Limits, clock: Clock, tls: ssl.SSLContext | None) -> None:
+    def __init__(
+        self, host: str, port: int | None, limits: RemoteLimits, clock: Clock, tls: ssl.SSLContext | None
+    ) -> None:
         usual = HTTPS_PORT if tls else HTTP_PORT
         super().__init__(host, port or usual)
         self.default_port = usual
@@ -133,7 +135,7 @@ class Connection(HTTPConnection):
 class _AnswerInTime(HTTPResponse):
     """Its head and its body come in time, however small the pieces are."""
 
-    def __init__(self, connection: Connection, sock: socket, **members: Any) -> None:
+    def __init__(self, connection: RemoteConnection, sock: socket, **members: Any) -> None:
         super().__init__(sock, **members)
         self.fp = BufferedReader(_InTime(self.fp.detach(), sock, connection))
 
@@ -141,7 +143,7 @@ class _AnswerInTime(HTTPResponse):
 class _InTime(RawIOBase):
     """raw: what the socket sends. Reads no longer than there is time."""
 
-    def __init__(self, raw: RawIOBase, sock: socket, connection: Connection) -> None:
+    def __init__(self, raw: RawIOBase, sock: socket, connection: RemoteConnection) -> None:
         self._raw = raw
         self._sock = sock
         self._connection = connection

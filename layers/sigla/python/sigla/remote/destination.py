@@ -20,7 +20,7 @@ from sigla.model import DEFAULT_CONTEXT, GLOBAL, Config, Schema, SchemaId, Subje
 from sigla.ports.clock import Clock
 from sigla.ports.secrets import SecretName, Secrets
 from sigla.remote.client import AT_ONCE, Remote, RemoteAnswer
-from sigla.remote.connections import Limits, may_reach_all
+from sigla.remote.connections import RemoteLimits, may_reach_all
 from sigla.remote.failures import RemoteMisused, RemoteRefused, RemoteTooLong
 from sigla.remote.keys import KEKS
 from sigla.remote.urls import shown_url
@@ -28,7 +28,7 @@ from sigla.remote.urls import shown_url
 USER_INFO: Final = "USER_INFO"
 STATIC_TOKEN: Final = "STATIC_TOKEN"  # noqa: S105 - where a token comes from
 SEND_AGAIN: Final = "they are in no backup; send its config again"
-LIMITS: Final = Limits(patience_s=10.0, whole_s=30.0, longest=16 * 2**20)
+LIMITS: Final = RemoteLimits(patience_s=10.0, whole_s=30.0, longest=16 * 2**20)
 """What was not answered in time is written again. Eight answers of this length are in memory at most."""
 PAGE: Final = 50
 """Versions of an answer."""
@@ -57,7 +57,7 @@ def destination(
     may_reach: Callable[[str], bool] = may_reach_all,
     connect: Callable[[], HTTPConnection] | None = None,
 ) -> "HttpDestination":
-    """Where an exporter writes to, with its credentials. may_reach: as `Limits` has it; connect: as `Remote` has it."""
+    """Where an exporter writes to, with its credentials. may_reach: as `RemoteLimits` has it; connect: as `Remote`."""
     limits = replace(LIMITS, may_reach=may_reach)
 
     def enter() -> Remote:
