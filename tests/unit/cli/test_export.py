@@ -129,6 +129,22 @@ RECORD = TopicRecord(b"{}", b"{}", 1, 0)
 LINE = {"offset": 0, "timestamp": 1, "key": "{}", "value": "{}"}
 
 
+def test_two_exports_to_one_name_do_not_meet(tmp_path: Path) -> None:
+    """A timer that comes before the last one has ended: each file is whole, and what is secret has its own rights."""
+    file = tmp_path / "dump.jsonl"
+    first, second, third = (TopicRecord(f"{number}", None, 0, number) for number in range(3))
+
+    def records() -> Iterator[TopicRecord]:
+        yield first
+        assert dumps.write([second], file, secret=True) == 1
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        yield third
+
+    assert dumps.write(records(), file) == 2
+    assert dumps.read(file) == [first, third]
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_link_is_followed(tmp_path: Path) -> None:
     """Also one to a file that is not there yet."""
     (tmp_path / "there").mkdir()

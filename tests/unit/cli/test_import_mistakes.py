@@ -49,6 +49,14 @@ VALUE = b'{"subject":"o","version":1,"id":1,"schema":"\\"int\\"","deleted":false
 WITHOUT_KEYS = {"a value": VALUE, "a tombstone": b"null\n", "columns": b"CreateTime:1\tOffset:3\t" + VALUE}
 
 
+@pytest.mark.parametrize("url", ["https://me:a/s3cr3t@host", "ftp://me:s3cr3t@host", "https://me:s3cr3t@host:99999"])
+def test_what_is_no_url_is_told_without_its_secret(data: str, capsys: Captured, url: str) -> None:
+    """A password with a slash makes it none, and what a timer prints is in a log."""
+    assert main(["import", url, "--data", data]) == 2
+    told = capsys.readouterr().err
+    assert ("s3cr3t" in told, "//host" in told) == (False, True)
+
+
 @pytest.mark.parametrize("line_", WITHOUT_KEYS.values(), ids=WITHOUT_KEYS)
 def test_a_dump_without_keys_is_told_how_to_have_them(
     tmp_path: Path, data: str, capsys: Captured, line_: bytes

@@ -14,7 +14,7 @@ from sigla.remote import state as remote_state
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.exporting import standing_keys
 from sigla.upkeep.importing import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report, import_state, rehearsal
-from sigla.upkeep.importing.keys import NO_KEK, OTHER_KEY
+from sigla.upkeep.importing.keys import NO_KEK, OTHER_KEK, OTHER_KEY
 from tests.build import FixedClock
 from tests.unit.cli.answering import behind_a_url
 from tests.unit.cli.answering import registry as answers_of
@@ -162,6 +162,25 @@ def test_what_stands_is_not_overwritten_and_what_has_no_kek_is_told(store: Embed
     assert report.of(SKIPPED) == {"dek": 1}
     assert {why for _, why in report.reasons} == {OTHER_KEY, NO_KEK}
     assert keks.read_kek(registry, "k1").kms_type == "other"
+
+
+def test_a_dek_does_not_come_under_a_kek_that_cannot_unwrap_it(store: EmbeddedStore) -> None:
+    """Producers would find a version that none of them can use, in the place of the one they would make."""
+    registry = over(store)
+    keks.create_kek(registry, KekDraft("k1", "local-kms", "another key"))
+    for again in (registry, rehearsal(registry, store.bodies)):
+        report = import_state(again, replayed(records(*TOPIC)))
+        assert (report.of(IMPORTED), report.of(CONFLICTING)) == ({}, {"kek": 1, "dek": 1})
+        assert {why for _, why in report.reasons} == {OTHER_KEY, OTHER_KEK}
+    assert list(store.catalog.deks("k1")) == []
+
+
+def test_a_dek_comes_under_its_key_whatever_else_is_said_of_it_here(store: EmbeddedStore) -> None:
+    """Another description, or other credentials, and the same key still unwraps it."""
+    registry = over(store)
+    keks.create_kek(registry, KekDraft("k1", "local-kms", "mykey", doc="ours"))
+    report = brought(registry, records(*TOPIC))
+    assert (report.of(IMPORTED), report.of(CONFLICTING)) == ({"dek": 1}, {"kek": 1})
 
 
 def test_a_rehearsal_reports_the_same_and_writes_nothing(store: EmbeddedStore) -> None:

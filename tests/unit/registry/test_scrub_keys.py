@@ -10,6 +10,7 @@ import pytest
 
 from sigla import keys
 from sigla.associations.nouns import Association
+from sigla.keks import records as key_records
 from sigla.keks.nouns import Dek, Kek
 from sigla.keks.verbs import keks
 from sigla.keys import utf16
@@ -104,6 +105,23 @@ def garbled(broken: Broken) -> None:
         _sql(broken, "UPDATE kek SET kek = '{' WHERE key = ?", utf16("k"))
     else:
         _change(broken, _places(broken).kek("k"), kek=b"neither JSON nor compressed")
+
+
+def _rewrite_kek(broken: Broken, **members: object) -> None:
+    form = key_records.kek_json(next(kek for kek in broken.store.catalog.keks() if kek.name == "k")) | members
+    if isinstance(broken, InADirectory):
+        _sql(broken, "UPDATE kek SET kek = ? WHERE key = ?", json.dumps(form), utf16("k"))
+    else:
+        _change(broken, _places(broken).kek("k"), kek=values.packed(form))
+
+
+def _rewrite_dek(broken: Broken, **members: object) -> None:
+    one = _key_of(broken, "s")
+    form = key_records.dek_json(one) | members
+    if isinstance(broken, InADirectory):
+        _sql(broken, "UPDATE dek SET dek = ? WHERE version = 1 AND spelled = ?", json.dumps(form), utf16("s"))
+    else:
+        _change(broken, _places(broken).dek(one.name, 1), dek=values.packed(form))
 
 
 def no_dek(broken: Broken) -> None:
@@ -229,6 +247,22 @@ K, S2 = "KEK k", "DEK s AES256_GCM version 2 under KEK k"
 T = "the association of the value of topic lkc/t with :.lkc:t-value"
 BREAKS: dict[str, tuple[Callable[[Broken], object], dict[str, list[str]]]] = {
     "ROW_UNREADABLE": (garbled, {"ROW_UNREADABLE": ["cannot be read"]}),
+    "ROW_UNREADABLE, no KEK": (
+        lambda broken: _rewrite_kek(broken, kmsProps=["s3cr3t"]),
+        {"ROW_UNREADABLE": ["cannot be read"]},
+    ),
+    "ROW_UNREADABLE, another KEK": (
+        lambda broken: _rewrite_kek(broken, name="other"),
+        {"ROW_UNREADABLE": ["cannot be read"]},
+    ),
+    "ROW_UNREADABLE, no DEK": (
+        lambda broken: _rewrite_dek(broken, ts="yesterday"),
+        {"ROW_UNREADABLE": ["cannot be read"]},
+    ),
+    "ROW_UNREADABLE, another DEK": (
+        lambda broken: _rewrite_dek(broken, subject="other"),
+        {"ROW_UNREADABLE": ["cannot be read"]},
+    ),
     "KEK_MISSING": (no_kek, {"KEK_MISSING": [K], "RECORD_AHEAD": [K]}),
     "KEK_MISSING for good": (no_kek_ever, {"KEK_MISSING": [K]}),
     "KEK_MISCOUNTED in the list": (other_list, {"KEK_MISCOUNTED": [K]}),
@@ -264,7 +298,7 @@ OF_A_TABLE = {
     if name.startswith("ASSOCIATION_SCATTERED") or (name.startswith("KEK_MISCOUNTED") and "in the list" not in name)
 }
 """A directory has one row for each, which is counted where it is asked for."""
-QUICK = {"KEK_MISCOUNTED, a DEK too many", "ASSOCIATION_SCATTERED, of the subject"}
+QUICK = {"ROW_UNREADABLE, another DEK", "KEK_MISCOUNTED, a DEK too many", "ASSOCIATION_SCATTERED, of the subject"}
 CASES = [
     *(pytest.param("directory", name) for name in BREAKS if name not in OF_A_TABLE),
     *(
@@ -307,10 +341,10 @@ def test_what_came_apart_is_found_out_and_put_right(broken: Broken, name: str) -
 
 def check_sound(broken: Broken) -> None:
     """Whatever was put right, a KEK with DEKs is not deleted, nor is a subject of a topic."""
-    counted = broken.store.catalog
-    for row in broken.store.inventory.key_rows():
-        if isinstance(row, Kek) and row.name == "k":
-            assert counted.deks_counted("k").stored in (0, len(list(counted.deks("k"))))
+    rows = list(broken.store.inventory.key_rows())
+    under = [row for row in rows if not isinstance(row, Kek)]  # all of them are of one KEK
+    if any(isinstance(row, Kek) and row.name == "k" for row in rows):
+        assert broken.store.catalog.deks_counted("k").stored in (0, len(under))
 
 
 def test_a_kek_that_the_journal_does_not_know_is_left_to_a_person(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 from sigla.associations.nouns import Association, AssociationKey, Resource
 from sigla.model import Subject
 from sigla.rules import names
+from sigla.shapes import fits
 
 Json = dict[str, Any]
 _TENANT = "default"
@@ -54,16 +55,20 @@ def row(one: Association) -> Json:
 
 
 def from_row(form: Mapping[str, Any]) -> Association:
+    """Raises LookupError, TypeError."""
     subject = Subject(form["context"], form["name"])
     return _association(form, subject, form["createTs"], form["updateTs"])
 
 
 def from_value(form: Mapping[str, Any], created: int, updated: int) -> Association:
-    """What a record of a topic says. Raises KeyError."""
+    """What a record of a topic says. Raises LookupError, TypeError."""
     named = names.subject(form["subject"])
     return _association(form, Subject(named.context, named.name), created, updated)
 
 
 def _association(form: Mapping[str, Any], subject: Subject, created: int, updated: int) -> Association:
     resource = Resource(form["resourceName"], form["resourceNamespace"], form["resourceId"], form["resourceType"])
-    return Association(subject, form["guid"], resource, form["associationType"], form["lifecycle"], created, updated)
+    one = Association(subject, form["guid"], resource, form["associationType"], form["lifecycle"], created, updated)
+    if not fits(one, Association):
+        raise TypeError(form)
+    return one

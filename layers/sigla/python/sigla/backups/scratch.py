@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-PREFIX: Final = ".sigla-backup-"
+PREFIX: Final = ".sigla-"
 HELD: Final = "held"
 
 RESERVE: Final = 2**24

@@ -14,6 +14,7 @@ from typing import IO, cast
 
 import orjson
 
+from sigla.backups.scratch import scratch_folder
 from sigla.cli.misuse import Misuse
 from sigla.errors import FormTooNew
 from sigla.journal.replay import FORM, WITH_KEYS, Line, NoKey, NotARecord, Place, TopicRecord, read_line
@@ -98,15 +99,14 @@ def _packed(file: Path, mode: int) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _new(file: Path, mode: int) -> Iterator[IO[bytes]]:
-    begun = file.with_name(f".{file.name}.begun")
-    try:
-        with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as out:
+    """Begun in a folder of its own: another export to the same name, or one that was killed, does not touch it."""
+    with scratch_folder(file.parent) as folder:
+        begun = folder / "begun"
+        with os.fdopen(os.open(begun, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
         begun.replace(file)
-    finally:
-        begun.unlink(missing_ok=True)
 
 
 def _as_text(part: str | bytes) -> str:

@@ -135,7 +135,8 @@ def _state(args: argparse.Namespace, told: "Progress") -> "State":
             return state.read(args.source, args.user, SystemClock(), told)
     path = None if args.source == "-" else Path(args.source)
     if path and not path.exists():
-        raise Misuse(f"File not found: {args.source}, and it is not the URL of a registry: {client.FORM}.")
+        shown = urls.shown_text(args.source)
+        raise Misuse(f"File not found: {shown}, and it is not the URL of a registry: {client.FORM}.")
     return replay.replayed(dumps.read(path))
 
 

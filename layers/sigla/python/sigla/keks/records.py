@@ -9,6 +9,7 @@ from typing import Any, Final
 from sigla.keks.nouns import Algorithm, Dek, Kek
 from sigla.keys import utf16
 from sigla.records import Json
+from sigla.shapes import fits
 
 TOPIC: Final = "_dek_registry_keys"
 KEK: Final = "KEK"
@@ -64,7 +65,8 @@ def kek_json(kek: Kek) -> Json:
 
 
 def kek(form: Mapping[str, Any]) -> Kek:
-    return Kek(
+    """Raises ValueError, LookupError, TypeError where the form is that of no KEK."""
+    found = Kek(
         name=form["name"],
         kms_type=form["kmsType"],
         kms_key_id=form["kmsKeyId"],
@@ -75,6 +77,9 @@ def kek(form: Mapping[str, Any]) -> Kek:
         ts=form["ts"],
         revision=form.get("revision", ""),
     )
+    if not fits(found, Kek):
+        raise TypeError(KEK)
+    return found
 
 
 def dek_json(dek: Dek) -> Json:
@@ -82,7 +87,8 @@ def dek_json(dek: Dek) -> Json:
 
 
 def dek(form: Mapping[str, Any]) -> Dek:
-    return Dek(
+    """Raises ValueError, LookupError, TypeError where the form is that of no DEK."""
+    found = Dek(
         kek=form["kekName"],
         subject=form["subject"],
         algorithm=Algorithm(form["algorithm"]),
@@ -92,3 +98,6 @@ def dek(form: Mapping[str, Any]) -> Dek:
         ts=form["ts"],
         revision=form.get("revision", ""),
     )
+    if not fits(found, Dek):
+        raise TypeError(DEK)
+    return found

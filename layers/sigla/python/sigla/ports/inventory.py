@@ -11,6 +11,8 @@ from sigla.model import Body, BodyKey, Guid, Subject
 UNFIT: Final = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
 """What reading a row raises that no commit has written."""
 
+MISPLACED: Final = "what stands in a row belongs to another place"
+
 
 class UnreadableRow(NamedTuple):
     """A row that is not what its place is for. place: where it stands, for people."""

@@ -1,5 +1,6 @@
 """URLs of registries."""
 
+import re
 from urllib.parse import urlsplit
 
 
@@ -10,6 +11,11 @@ def is_url(text: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+
+
+def shown_text(text: str) -> str:
+    """What was to be a URL, without what it may have of secrets: a password with a slash makes it none."""
+    return re.sub("//.*@", "//", text, flags=re.DOTALL)
 
 
 def shown_url(url: str) -> str:

@@ -10,7 +10,7 @@ import orjson
 
 from sigla import records
 from sigla.associations import records as association_records
-from sigla.associations.nouns import LIFECYCLES, TYPES, Association
+from sigla.associations.nouns import LIFECYCLES, TYPES
 from sigla.contract import ENVIRONMENTS, HIGHEST, LEVELS, MODES, POLICIES, RULE_KINDS, RULE_MODES
 from sigla.errors import InvalidSubject
 from sigla.exporters import records as exporter_records
@@ -234,7 +234,7 @@ def _association(record: TopicRecord, key: Json, value: Json | None) -> Event:
         return Associated(record.offset, told, None)
     one = association_records.from_value(value, record.ts, record.ts)
     names.check_registrable(one.subject)
-    if not fits(one, Association) or association_records.key_of(association_records.key(one)) != told:
+    if association_records.key_of(association_records.key(one)) != told:
         raise _UnfitRecord(VALUE)
     if one.type not in TYPES or one.lifecycle not in LIFECYCLES or not one.resource.id:
         raise _UnfitRecord(VALUE)

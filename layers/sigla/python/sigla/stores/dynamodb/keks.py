@@ -12,6 +12,7 @@ from sigla import keys
 from sigla.changes import DeksChanged, DekWrite, KekChanged
 from sigla.keks import records
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
+from sigla.ports.inventory import MISPLACED
 from sigla.stores.dynamodb.actions import Action, Condition, delete, equals, put, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier
@@ -25,21 +26,19 @@ _NONE_STORED = Condition("#stored = :none", {"none": 0})
 
 
 def kek(tools: Tools, name: str) -> Kek | None:
-    return kek_in(tools.table.get(tools.places.kek(name)))
+    return kek_in(tools.places, tools.table.get(tools.places.kek(name)))
 
 
 def deks_of(tools: Tools, name: DekName, version: int | None) -> KeysSeen:
     """One BatchGet for one version; for all of them the KEK, and a query."""
     if version is None:
         where = Condition("begins_with(#sk, :sk)", {"sk": keys.dek_prefix(name.subject, name.algorithm.value)})
-        seen = kek(tools, name.kek)
-        return KeysSeen(
-            seen, tuple(map(dek_in, tools.table.query(keys.deks_pk(tools.places.registry, name.kek), where)))
-        )
+        found_deks = tools.table.query(keys.deks_pk(tools.places.registry, name.kek), where)
+        return KeysSeen(kek(tools, name.kek), tuple(dek_in(tools.places, item) for item in found_deks))
     places = tools.places.kek(name.kek), tools.places.dek(name, version)
     found = tools.table.get_many(places)
     dek = found.get(places[1])
-    return KeysSeen(kek_in(found.get(places[0])), (dek_in(dek),) if dek else ())
+    return KeysSeen(kek_in(tools.places, found.get(places[0])), (dek_in(tools.places, dek),) if dek else ())
 
 
 def deks_counted(tools: Tools, kek: str) -> CountedDeks:
@@ -49,12 +48,12 @@ def deks_counted(tools: Tools, kek: str) -> CountedDeks:
 
 def keks(tools: Tools) -> Iterator[Kek]:
     for item in tools.table.query(keys.keks_pk(tools.places.registry)):
-        if found := kek_in(item):
+        if found := kek_in(tools.places, item):
             yield found
 
 
 def deks(tools: Tools, kek: str) -> Iterator[Dek]:
-    return map(dek_in, tools.table.query(keys.deks_pk(tools.places.registry, kek)))
+    return (dek_in(tools.places, item) for item in tools.table.query(keys.deks_pk(tools.places.registry, kek)))
 
 
 def deks_listed(tools: Tools, prefix: str) -> Iterator[ListedDek]:
@@ -63,15 +62,25 @@ def deks_listed(tools: Tools, prefix: str) -> Iterator[ListedDek]:
         yield ListedDek(item["kek"], item["subject"], item["deleted"])
 
 
-def kek_in(item: Item | None) -> Kek | None:
-    """The KEK of a row; None where it was removed for good."""
+def kek_in(places: Places, item: Item | None) -> Kek | None:
+    """The KEK of a row; None where it was removed for good.
+
+    Raises one of `inventory.UNFIT` where it cannot be read, or belongs to another place.
+    """
     if item is None or "kek" not in item:
         return None
-    return records.kek(unpacked(item["kek"]))
+    found = records.kek(unpacked(item["kek"]))
+    if places.kek(found.name) != (item["pk"], item["sk"]):
+        raise ValueError(MISPLACED)
+    return found
 
 
-def dek_in(item: Item) -> Dek:
-    return records.dek(unpacked(item["dek"]))
+def dek_in(places: Places, item: Item) -> Dek:
+    """The DEK of a row; raises as `kek_in` does."""
+    found = records.dek(unpacked(item["dek"]))
+    if places.dek(found.name, found.version) != (item["pk"], item["sk"]):
+        raise ValueError(MISPLACED)
+    return found
 
 
 # --- changes ---------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, TypeVar
 
 from sigla import keys
@@ -15,10 +16,11 @@ from sigla.associations.nouns import Association, Associations
 from sigla.changes import AssociationsChanged, KekChanged
 from sigla.errors import Conflict
 from sigla.keks.nouns import Dek, Kek
-from sigla.ports.inventory import UNFIT, UnreadableRow
+from sigla.ports.inventory import MISPLACED, UNFIT, UnreadableRow
 from sigla.stores.dynamodb import associations, items, keks
 from sigla.stores.dynamodb.actions import Action, Key, condition_check, delete, equals, put, update
 from sigla.stores.dynamodb.commits import TRIES, Commits
+from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, earlier, unmoved
 from sigla.stores.dynamodb.reading import states
 from sigla.stores.dynamodb.values import Item
@@ -38,10 +40,11 @@ class KeptRows:
 
     def keys(self) -> Iterator[Kek | Dek | UnreadableRow]:
         """Yields what `ports.Inventory.key_rows` promises."""
-        table, registry = self.commits.tools.table, self.commits.tools.places.registry
+        tools = self.commits.tools
+        table, registry = tools.table, tools.places.registry
         names: dict[str, None] = {}
         for item in table.query(keys.keks_pk(registry)):
-            kek = _read(item, keks.kek_in)
+            kek = _read(item, partial(keks.kek_in, tools.places))
             if kek is not None:
                 yield kek
             if isinstance(kek, Kek):
@@ -49,12 +52,13 @@ class KeptRows:
         names |= dict.fromkeys(item["kek"] for item in table.query(keys.listed_deks_pk(registry)))
         for name in names:
             for item in table.query(keys.deks_pk(registry, name)):
-                yield _read(item, keks.dek_in)
+                yield _read(item, partial(keks.dek_in, tools.places))
 
     def associations(self) -> Iterator[Association | UnreadableRow]:
         """Yields what `ports.Inventory.association_rows` promises."""
-        pk = keys.associations_pk(self.commits.tools.places.registry)
-        return (_read(item, items.association) for item in self.commits.tools.table.query(pk))
+        tools = self.commits.tools
+        pk = keys.associations_pk(tools.places.registry)
+        return (_read(item, partial(_association_in, tools.places)) for item in tools.table.query(pk))
 
     # --- associations ------------------------------------------------------------------------------------------------
 
@@ -179,6 +183,14 @@ def _insist(attempt: Callable[[], Done]) -> Done:
 
 def _guids(found: Iterable[Association]) -> list[str]:
     return sorted(one.guid for one in found)
+
+
+def _association_in(places: Places, item: Item) -> Association:
+    """Raises one of UNFIT where it cannot be read, or belongs to another place."""
+    found = items.association(item)
+    if (item["pk"], item["sk"]) not in places.association(found):
+        raise ValueError(MISPLACED)
+    return found
 
 
 def _read(item: Item, parse: Callable[[Item], Noun]) -> Noun | UnreadableRow:

@@ -5,7 +5,7 @@ The order of names is that of their UTF-16 code units, so that names are kept as
 
 import sqlite3
 from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import orjson
 
@@ -14,20 +14,23 @@ from sigla.errors import Conflict
 from sigla.keks import records
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.keys import after, utf16
-from sigla.ports.inventory import UNFIT, UnreadableRow
+from sigla.ports.inventory import MISPLACED, UNFIT, UnreadableRow
 
 Noun = TypeVar("Noun")
+
+_KEK: Final = "SELECT key, kek FROM kek"
+_DEK: Final = "SELECT kek, subject, algorithm, version, dek FROM dek"
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
 def kek(db: sqlite3.Connection, name: str) -> Kek | None:
-    found = db.execute("SELECT kek FROM kek WHERE key = ?", (utf16(name),)).fetchone()
+    found = db.execute(f"{_KEK} WHERE key = ?", (utf16(name),)).fetchone()
     return found and _kek(found)
 
 
 def keks(db: sqlite3.Connection) -> Iterator[Kek]:
-    return map(_kek, db.execute("SELECT kek FROM kek ORDER BY key").fetchall())
+    return map(_kek, db.execute(f"{_KEK} ORDER BY key").fetchall())
 
 
 def deks_counted(db: sqlite3.Connection, kek: str) -> CountedDeks:
@@ -40,14 +43,14 @@ def deks_of(db: sqlite3.Connection, name: DekName, version: int | None) -> KeysS
     """Two questions: the connection must show one state."""
     one = "" if version is None else " AND version = ?"
     found = db.execute(
-        f"SELECT dek FROM dek WHERE kek = ? AND subject = ? AND algorithm = ?{one} ORDER BY version",
+        f"{_DEK} WHERE kek = ? AND subject = ? AND algorithm = ?{one} ORDER BY version",
         (*_name(name), *(() if version is None else (version,))),
     )
     return KeysSeen(kek(db, name.kek), tuple(map(_dek, found.fetchall())))
 
 
 def deks(db: sqlite3.Connection, kek: str) -> Iterator[Dek]:
-    return map(_dek, db.execute("SELECT dek FROM dek WHERE kek = ?", (utf16(kek),)).fetchall())
+    return map(_dek, db.execute(f"{_DEK} WHERE kek = ?", (utf16(kek),)).fetchall())
 
 
 def deks_listed(db: sqlite3.Connection, prefix: str) -> Iterator[ListedDek]:
@@ -72,28 +75,36 @@ def count(db: sqlite3.Connection) -> tuple[int, int, int]:
 
 def all_rows(db: sqlite3.Connection) -> Iterator[Kek | Dek | UnreadableRow]:
     """Every row of both tables."""
-    for key, form in db.execute("SELECT key, kek FROM kek ORDER BY key").fetchall():
-        yield _readable(_kek, form, f"KEK {_text(key)}")
-    asked = db.execute(
-        "SELECT kek, subject, algorithm, version, dek FROM dek ORDER BY kek, subject, algorithm, version"
-    )
-    for kek, subject, algorithm, version, form in asked.fetchall():
-        yield _readable(_dek, form, f"DEK {_text(subject)} {algorithm} version {version} under KEK {_text(kek)}")
+    for row in db.execute(f"{_KEK} ORDER BY key").fetchall():
+        yield _readable(_kek, row, f"KEK {_text(row[0])}")
+    for row in db.execute(f"{_DEK} ORDER BY kek, subject, algorithm, version").fetchall():
+        kek, subject, algorithm, version, _ = row
+        yield _readable(_dek, row, f"DEK {_text(subject)} {algorithm} version {version} under KEK {_text(kek)}")
 
 
-def _readable(parse: Callable[[tuple[Any, ...]], Noun], form: Any, place: str) -> Noun | UnreadableRow:
+def _readable(parse: Callable[[tuple[Any, ...]], Noun], row: tuple[Any, ...], place: str) -> Noun | UnreadableRow:
     try:
-        return parse((form,))
+        return parse(row)
     except UNFIT:
         return UnreadableRow(place)
 
 
-def _kek(columns: tuple[Any, ...]) -> Kek:
-    return records.kek(orjson.loads(columns[0]))
+def _kek(row: tuple[Any, ...]) -> Kek:
+    """The KEK of a row. Raises one of UNFIT where it cannot be read, or belongs to another place."""
+    *place, form = row
+    found = records.kek(orjson.loads(form))
+    if [utf16(found.name)] != place:
+        raise ValueError(MISPLACED)
+    return found
 
 
-def _dek(columns: tuple[Any, ...]) -> Dek:
-    return records.dek(orjson.loads(columns[0]))
+def _dek(row: tuple[Any, ...]) -> Dek:
+    """The DEK of a row; raises as `_kek` does."""
+    *place, form = row
+    found = records.dek(orjson.loads(form))
+    if [*_name(found.name), found.version] != place:
+        raise ValueError(MISPLACED)
+    return found
 
 
 def _name(name: DekName) -> tuple[bytes, bytes, str]:
@@ -101,7 +112,8 @@ def _name(name: DekName) -> tuple[bytes, bytes, str]:
 
 
 def _text(key: bytes) -> str:
-    return key.decode("utf-16-be", "surrogatepass")
+    """Bytes that are not text, which no commit writes, are shown as replaced characters."""
+    return key.decode("utf-16-be", "replace")
 
 
 # --- changes ---------------------------------------------------------------------------------------------------------
@@ -133,7 +145,7 @@ def change_deks(db: sqlite3.Connection, change: DeksChanged) -> None:
 def _write(db: sqlite3.Connection, write: DekWrite) -> None:
     place = (*_name(write.name), write.about.version)
     where = "WHERE kek = ? AND subject = ? AND algorithm = ? AND version = ?"
-    found = db.execute(f"SELECT dek FROM dek {where}", place).fetchone()
+    found = db.execute(f"{_DEK} {where}", place).fetchone()
     _agree(write.seen, found and _dek(found))
     if write.dek is None:
         db.execute(f"DELETE FROM dek {where}", place)

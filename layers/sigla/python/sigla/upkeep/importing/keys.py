@@ -13,6 +13,7 @@ from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIP
 
 OTHER_KEY = "another key stands here"
 NO_KEK = "its KEK is neither there nor here"
+OTHER_KEK = "its KEK is another key here, which does not unwrap it"
 
 
 def bring_kek(resources: Resources, kek: Kek, report: Report) -> None:
@@ -38,6 +39,8 @@ def bring_deks(resources: Resources, told: Kek | None, deks: Sequence[Dek], repo
         kek = resources.catalog.kek(deks[0].kek) or told
         if kek is None:
             return [(SKIPPED, NO_KEK)] * len(deks)
+        if told is not None and kek.uri != told.uri:
+            return [(CONFLICTING, OTHER_KEK)] * len(deks)
         standing = [resources.catalog.deks_of(dek.name, dek.version).deks for dek in deks]
         mark = nonce()
         missing = [replace(dek, revision=mark) for dek, found in zip(deks, standing, strict=True) if not found]
