@@ -10,7 +10,6 @@ import yaml
 from pydantic import BaseModel
 
 from infra import usage
-from sigla.cdk.jobs import RAW, REPORTS, TABLES, WORK
 from sigla.decoding.reasons import Reason
 from sigla.deployment.choices.pipelines import LEAST_VCPUS
 from sigla_pipelines.__main__ import JOBS
@@ -92,7 +91,10 @@ def test_every_job_is_named() -> None:
     assert {*JOBS} <= {row[0].strip("`") for row in rows("| job | does |")}
 
 
+@pytest.mark.usefixtures("cdk")
 def test_prefixes_are_those_that_roles_may_use() -> None:
+    from sigla.cdk.jobs import RAW, REPORTS, TABLES, WORK
+
     said = PAGE[PAGE.index("In the lake's bucket") :].split("\n\n")[0]
     assert set(re.findall(r"`(\w+)/`", said)) == {TABLES, WORK, REPORTS, RAW}
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from infra import usage
-from sigla.cdk.jobs import JOBS
 from sigla.deployment import pipeline_package
 from sigla.deployment.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from sigla.deployment.settings import InvalidSetting, Settings
@@ -270,6 +269,8 @@ def test_landing_alone_reads_the_key_of_hashed_columns(jobs: Template) -> None:
 
 
 def test_who_starts_a_job_hands_it_its_role_and_nothing_else(jobs: Template) -> None:
+    from sigla.cdk.jobs import JOBS
+
     for job in JOBS:
         (name,) = [each for each in ids(jobs, "AWS::IAM::Policy") if f"{job.name.title()}Starter" in each]
         statements = jobs["Resources"][name]["Properties"]["PolicyDocument"]["Statement"]

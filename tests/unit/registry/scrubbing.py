@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
+import pytest
+
 from sigla import keys, records
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, OfferedReference, SchemaId, Subject, Version
 from sigla.ports.marks import Marks
@@ -19,7 +21,7 @@ from sigla.stores.dynamodb.places import JOURNAL_SHARDS, Places
 from sigla.stores.s3.objects import Objects
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, StoreOf, a_body, a_text, tiers_before
-from tests.contract.aws import Account
+from tests.contract.aws import Account, of_two_parts
 from tests.contract.engines import BUCKET
 
 ADDRESS, ORDER, GONE = (Subject(DEFAULT_CONTEXT, name) for name in ("address", "order", "gone"))
@@ -154,7 +156,8 @@ def in_a_directory(path: Path) -> Iterator[Broken]:
 
 @contextmanager
 def in_aws(account: Account) -> Iterator[Broken]:
-    with account.stores() as opened:
+    with pytest.MonkeyPatch.context() as patched, account.stores() as opened:
+        of_two_parts(patched)
         clock = FixedClock()
         objects = Objects(opened.s3, BUCKET, clock=clock)
         inventory = AwsInventory(objects, opened.catalog, clock, registry=opened.registry)
