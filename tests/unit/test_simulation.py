@@ -132,6 +132,7 @@ def test_a_ring_costs_less_per_request_the_more_there_are() -> None:
     assert ring.per_million(1_000) < none.per_million(1_000)
 
 
+@pytest.mark.process  # Matplotlib asks fc-list for the machine's fonts where no run before has noted them
 def test_the_comparison_is_written_as_a_table_and_a_plot(tmp_path: Path) -> None:
     folder = tmp_path / "made"
     compared.write(FIGURES, folder)
