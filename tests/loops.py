@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 
 @contextmanager
 def threads_loop() -> Iterator[None]:
-    """Closes what Mangum leaves open: the loop that it takes, or makes where a test has run another in between."""
+    """Closes the loop that Mangum takes and leaves open, and one that it makes where a test has run another."""
     made = asyncio.new_event_loop()
     asyncio.set_event_loop(made)
     yield

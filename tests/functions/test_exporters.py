@@ -27,7 +27,6 @@ from tests.contract.aws import make_table, of_two_parts
 from tests.contract.engines import BUCKET, OneAtATime, in_process
 from tests.functions.deployed import Client, deployed
 from tests.functions.lambda_api import lambda_api
-from tests.loops import threads_loop
 from tests.unit.exporting.places import Connection, Place, places
 
 URL, SOURCE, INFO = "schema.registry.url", "basic.auth.credentials.source", "basic.auth.user.info"
@@ -86,12 +85,6 @@ class Source:
             return carry_out()
 
         return Connection(self.target.client, between)
-
-
-@pytest.fixture(autouse=True, scope="module")
-def loop() -> Iterator[None]:
-    with threads_loop():
-        yield
 
 
 @pytest.fixture(scope="module")

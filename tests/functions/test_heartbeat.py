@@ -13,10 +13,7 @@ from sigla.functions.lifecycle import Renewed
 from sigla.settings import InvalidSetting
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.lambda_api import Function, lambda_api
-from tests.functions.test_registry import loop
 from tests.unit.aws.metadata import Lambda, served
-
-__all__ = ["loop"]
 
 ARN = "arn:aws:lambda:us-east-1:123456789012:function:sigla-{}:live"
 

@@ -19,10 +19,8 @@ from tests.contract.engines import BUCKET, REGION
 from tests.functions.deployed import Client, Deployment, Reply, deployed
 from tests.functions.lambda_api import lambda_api
 from tests.functions.test_heartbeat import a_zone
-from tests.functions.test_registry import loop
 from tests.functions.unwell import FAILING, unwell
 
-__all__ = ["loop"]
 DOORS = ("rest", "function_url")
 OURS, THEIRS = "a" * 32, "b" * 32
 ORDERS, CUSTOMERS = ({"schema": f'{{"type":"record","name":"{name}","fields":[]}}'} for name in ("Order", "Customer"))

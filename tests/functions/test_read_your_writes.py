@@ -12,9 +12,7 @@ import pytest
 from sigla import instances
 from tests.build import FixedClock
 from tests.functions.deployed import Client, Deployment, Reply, deployed
-from tests.functions.test_registry import loop
 
-__all__ = ["loop"]
 DOORS = ("rest", "function_url")
 
 

@@ -10,10 +10,8 @@ import pytest
 
 from sigla.cache import speakers
 from tests.functions.deployed import ENDPOINT, Client, Deployment, deployed
-from tests.functions.test_registry import loop
 from tests.functions.unwell import HANGING, WAYS, Unwell, unwell
 
-__all__ = ["loop"]
 DOORS = ("rest", "function_url")
 ORDERS, CUSTOMERS, GONE = (
     {"schema": f'{{"type":"record","name":"{name}","fields":[]}}'} for name in ("Order", "Customer", "Gone")

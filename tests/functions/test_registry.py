@@ -4,24 +4,15 @@ import copy
 import importlib
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from tests.loops import threads_loop
-
 EVENTS = Path(__file__).parent / "events"
 DOORS = ("rest", "function_url")
 SUBJECTS = ("a/b", "a:b", "a%b", "a%2Fb", "a b", "λ名前", "a+b", "a?b", "a#b", "a;b", "a//b", ":.ctx:a b", "..", "a\\b")
-
-
-@pytest.fixture(autouse=True, scope="module")
-def loop() -> Iterator[None]:
-    with threads_loop():
-        yield
 
 
 def event(name: str) -> dict[str, Any]:

@@ -10,9 +10,7 @@ from sigla.errors import StoreError
 from sigla.settings import InvalidSetting, Settings
 from sigla.stores.dynamodb.table import Table
 from tests.functions.deployed import Client, Deployment, deployed
-from tests.functions.test_registry import loop, sent
-
-__all__ = ["loop"]
+from tests.functions.test_registry import sent
 
 SCHEMA = {"schema": '{"type":"record","name":"Order","fields":[{"name":"id","type":"long"}]}'}
 

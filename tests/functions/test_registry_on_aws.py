@@ -9,9 +9,6 @@ import pytest
 from sigla import wiring
 from sigla.settings import InvalidSetting
 from tests.functions.deployed import Client, deployed
-from tests.functions.test_registry import loop
-
-__all__ = ["loop"]
 
 
 @pytest.mark.parametrize("door", ["rest", "function_url"])

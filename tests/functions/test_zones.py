@@ -17,9 +17,6 @@ from tests.contract.aws import make_table
 from tests.contract.engines import REGION
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.functions.test_read_your_writes import sees_at_once
-from tests.functions.test_registry import loop
-
-__all__ = ["loop"]
 
 A, B = "use1-az1", "use1-az2"
 SCHEMAS = 10

@@ -23,10 +23,11 @@ BUCKET, TABLE = "sigla-prod-bodies", "sigla-prod-catalog"
 NPX = """\
 import sys
 from pathlib import Path
-from sigla.deployment.stage_files import pairs, settings_of
+from sigla.deployment.stage_files import settings_of
 words = sys.argv[1:]
 flags = [each for before, each in zip(words, words[1:]) if before == "-c"]
-settings_of(pairs(flags))  # as CDK does, which runs the app whatever it is asked
+context = dict(each.split("=", 1) for each in flags)
+settings_of(context)  # as CDK does, which runs the app whatever it is asked
 if "deploy" in words:
     import aws_cdk as cdk
     from infra import app
@@ -35,8 +36,8 @@ if "deploy" in words:
     (empty / "empty").touch()
     # CDK's rules of CloudFormation take seconds to load; test_cloudformation_rules.py asks them of this stack, too.
     quick = {"analytics_reporting": False, "tree_metadata": False, "builtin_cloud_formation_validation": False}
-    made = cdk.App(context=app.context(flags), outdir="cdk.out", **quick)
-    stack = app.build(made, settings_of(pairs(flags)), placed=lambda _: empty)
+    made = cdk.App(context=app.context(()) | context, outdir="cdk.out", **quick)
+    stack = app.build(made, settings_of(context), placed=lambda _: empty)
     assert [f"sigla:account={stack.account}", f"sigla:region={stack.region}"] == flags[1:3]
     assert "RestUrl" in made.synth().get_stack_by_name(stack.stack_name).template["Outputs"]
     open("deployed", "w").write("\\n".join(flags))

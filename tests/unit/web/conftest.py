@@ -47,7 +47,8 @@ class Client:
     def __call__(self, method: str, target: str, body: Any = None, headers: Headers = MappingProxyType({})) -> Response:
         """body: bytes as they are, anything else as JSON."""
         content = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
-        return asyncio.run(self.send(method, target, [content], headers))
+        with asyncio.Runner(loop_factory=asyncio.new_event_loop) as own:  # the thread's loop stays as it is
+            return own.run(self.send(method, target, [content], headers))
 
     async def send(
         self, method: str, target: str, parts: list[bytes], headers: Headers = MappingProxyType({})

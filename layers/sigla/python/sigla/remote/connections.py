@@ -137,16 +137,20 @@ class _AnswerInTime(HTTPResponse):
 
     def __init__(self, connection: RemoteConnection, sock: socket, **members: Any) -> None:
         super().__init__(sock, **members)
-        self.fp = BufferedReader(_InTime(self.fp.detach(), sock, connection))
+        self.fp = BufferedReader(_InTime(self.fp, sock, connection))
 
 
 class _InTime(RawIOBase):
-    """raw: what the socket sends. Reads no longer than there is time."""
+    """sent: what the socket sends, of which nothing is read yet. Reads no longer than there is time."""
 
-    def __init__(self, raw: RawIOBase, sock: socket, connection: RemoteConnection) -> None:
-        self._raw = raw
+    _sent: BufferedReader | None = None
+    """Missing where Ctrl-C came while this was made."""
+
+    def __init__(self, sent: BufferedReader, sock: socket, connection: RemoteConnection) -> None:
         self._sock = sock
         self._connection = connection
+        self._raw = sent.raw
+        self._sent = sent
 
     def readable(self) -> bool:
         return True
@@ -156,5 +160,6 @@ class _InTime(RawIOBase):
         return self._raw.readinto(buffer)
 
     def close(self) -> None:
-        self._raw.close()
+        if self._sent is not None:
+            self._sent.close()
         super().close()
