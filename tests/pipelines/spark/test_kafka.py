@@ -87,7 +87,7 @@ def test_a_compacted_topic_and_one_of_transactions_leave_holes_and_nothing_is_mi
     assert outcome.holds(left(kafka, "compacted") + records)
     ranges = [(each.topic, each.end - each.start) for manifest in outcome.manifests for each in manifest.ranges]
     spanned = {topic: sum(length for name, length in ranges if name == topic) for topic in ("compacted", "settled")}
-    assert spanned["compacted"] > 122
+    assert spanned["compacted"] >= 122
     assert spanned["settled"] == 4 * 11
     assert outcome.total.read < 100
 
