@@ -2,7 +2,7 @@
 
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from io import StringIO
@@ -34,7 +34,9 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
+from sigla.ports.log import Log, LogEntry
 from sigla.ports.marks import Marks
+from sigla.ports.principals import KeptName, Principals
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.zones import Zones
 from sigla.rules.guid import guid_of
@@ -95,6 +97,24 @@ class MemoryMark:
         return True
 
 
+class NoNames:
+    """A `ports.Principals` that keeps none."""
+
+    def names(self, _: int) -> Iterator[KeptName]:
+        return iter(())
+
+    def forget(self, _: str) -> bool:
+        return False
+
+
+class NoLog:
+    """A `ports.Log` that tells nothing."""
+
+    def entries(self, since: int = 0) -> Iterator[LogEntry]:
+        del since
+        return iter(())
+
+
 @dataclass(frozen=True)
 class StoreOf:
     """A `ports.Store` put together of the parts of others."""
@@ -107,6 +127,8 @@ class StoreOf:
     marks: Marks | None = None
     zones: Zones | None = None
     secrets: Secrets = field(default_factory=NoSecrets)
+    principals: Principals = field(default_factory=NoNames)
+    log: Log = field(default_factory=NoLog)
 
     def group(self) -> AbstractContextManager[None]:
         return nullcontext()

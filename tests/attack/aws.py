@@ -14,6 +14,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.journal import Journal
+from sigla.ports.principals import Principals
 from sigla.ports.secrets import Secrets
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.catalog import AwsCatalog
@@ -36,6 +37,10 @@ class Store:
         self.catalog: Catalog = self.stores.catalog
         self.bodies: Bodies = self.stores.bodies
         self.journal: Journal = self.stores.journal
+
+    @property
+    def principals(self) -> Principals:
+        return self.stores.principals
 
     def watched(self, between: Between) -> tuple[Catalog, Bodies]:
         """Another instance, which remembers nothing and whose pauses take no time."""

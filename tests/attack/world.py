@@ -8,9 +8,11 @@ from typing import Any, Protocol, Self
 
 from sigla import records
 from sigla.associations import records as association_records
+from sigla.changes import Author
 from sigla.errors import BodyMissing, Refusal
 from sigla.exporters import records as exporter_records
 from sigla.exporters.verbs.asking import secret_settings
+from sigla.journal import SIGLA
 from sigla.keks.nouns import Dek, Kek, ListedDek
 from sigla.keks.records import dek_key, dek_value, kek_key, kek_value
 from sigla.keks.verbs.deks import ShownDek
@@ -30,12 +32,17 @@ from sigla.model import (
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.journal import Journal
+from sigla.ports.principals import Principals
 from sigla.ports.secrets import Secrets
 from sigla.registry import Options, Registry
+from sigla.registry.attributed import attributed
 from sigla.rules.guid import guid_of
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.attack.ports import Between, client, watched
 from tests.build import FixedClock
+
+AUTHOR = Author("orders-team", "api", "request-1", "192.0.2.1")
+"""Who asks for all that happens in a world."""
 
 EVERYTHING = Search(context=None)
 EVERY_PAGE = Page()
@@ -59,6 +66,8 @@ class Store(Protocol):
     def journal(self) -> Journal: ...
     @property
     def secrets(self) -> Secrets: ...
+    @property
+    def principals(self) -> Principals: ...
     def watched(self, between: Between) -> tuple[Catalog, Bodies]: ...
     def watched_secrets(self, between: Between) -> Secrets: ...
     def check(self) -> None: ...
@@ -96,7 +105,8 @@ class World:
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         catalog, bodies = self.store.watched(between) if between else (self.store.catalog, self.store.bodies)
         secrets = self.store.watched_secrets(between) if between else self.store.secrets
-        return Registry(catalog, bodies, self.clock, options or Options(), secrets=secrets)
+        registry = Registry(catalog, bodies, self.clock, options or Options(), secrets=secrets)
+        return attributed(registry, AUTHOR)
 
     def __enter__(self) -> Self:
         return self
@@ -200,6 +210,7 @@ class World:
         self._check_keys()
         self._check_associations()
         assert self.replayed() == self.catalogued(rows), "the journal tells another story than the catalog"
+        self._check_authors()
         if not imported:
             self._check_one_id(rows)
 
@@ -220,6 +231,12 @@ class World:
             if not imported and not (own and own.alias):
                 record = self.registry.lookup(subject, draft_of(body.schema), deleted=True)
                 assert record.version == row.version or not row.deleted or record.guid == row.guid
+
+    def _check_authors(self) -> None:
+        """Every row says who asked for it, and the name behind that is kept."""
+        kept = {each.token for each in self.store.principals.names(self.clock.now())}
+        said = {row.get("by") for _, row in self.store.journal.read()}
+        assert said <= kept | {SIGLA}, f"{said} are not known: {kept}"
 
     def _check_references(self, rows: Rows, bodies: Mapping[BodyKey, Body]) -> None:
         catalog = self.store.catalog

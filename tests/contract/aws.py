@@ -15,6 +15,10 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import places
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.journal import AwsJournal
+from sigla.stores.dynamodb.log import AwsLog
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.principals import AwsPrincipals
+from sigla.stores.dynamodb.table import Table
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
 from tests.contract.engines import BUCKET, OneAtATime, in_process
@@ -34,6 +38,15 @@ class AwsStores:
     s3: Any
     table: str
     registry: str
+    objects: Objects
+
+    @property
+    def principals(self) -> AwsPrincipals:
+        return AwsPrincipals(Table(self.dynamodb, self.table, SystemClock()), Places(self.registry))
+
+    @property
+    def log(self) -> AwsLog:
+        return AwsLog(self.journal, self.objects, SystemClock(), registry=self.registry)
 
     @contextmanager
     def another_catalog(self) -> Iterator[AwsCatalog]:
@@ -93,7 +106,7 @@ class Account:
         catalog = AwsCatalog(self.dynamodb, table, clock, registry=registry)
         journal = AwsJournal(self.dynamodb, table, clock, registry=registry)
         bodies = AwsBodies(self.objects, registry=registry)
-        yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, self.s3, table, registry)
+        yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, self.s3, table, registry, self.objects)
         catalog.close()
         with suppress(self.dynamodb.exceptions.ResourceNotFoundException):
             _asked(self.dynamodb.delete_table, TableName=table)

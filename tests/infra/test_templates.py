@@ -28,6 +28,7 @@ STAGE = {
     "log_requests": False,
     "log_reads": 1.0,
     "log_days": 400,
+    "names_days": 30,
     "function.memory_mb": 1769,
     "front_door.function_url": True,
     "front_door.requests_per_second": 333,

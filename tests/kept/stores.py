@@ -323,7 +323,7 @@ def aws_stores(made: Account) -> AwsStores:
     catalog = AwsCatalog(made.dynamodb, table, clock, registry=REGISTRY)
     journal = AwsJournal(made.dynamodb, table, clock, registry=REGISTRY)
     bodies = AwsBodies(made.objects, registry=REGISTRY)
-    return AwsStores(catalog, bodies, journal, made.clients, made.dynamodb, made.s3, table, REGISTRY)
+    return AwsStores(catalog, bodies, journal, made.clients, made.dynamodb, made.s3, table, REGISTRY, made.objects)
 
 
 def _write(file: Path, rows: Iterable[Any]) -> None:

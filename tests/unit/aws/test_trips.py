@@ -16,12 +16,14 @@ from sigla.associations.verbs import reading
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
+from sigla.changes import Author
 from sigla.errors import SchemaNotFound
 from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.marks import Marks
 from sigla.registry import Registry
+from sigla.registry.attributed import attributed
 from sigla.rules import names
 from sigla.stores.dynamodb.marks import BucketMark, TableMark
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership
@@ -121,6 +123,11 @@ def subject_of(topic: str) -> Verb:
     return lambda registry: reading.of_name(registry, "-", topic, Selection("topic", ("value",)), ALL)
 
 
+def by_a_key(verb: Verb) -> Verb:
+    """Who asks has a name, and so the journal's row a token of it."""
+    return lambda registry: verb(attributed(registry, Author("orders-team", "api", "request-1", "192.0.2.1")))
+
+
 ORDERS = register("a", ONE)
 KNOWN = (ORDERS,)
 BASED = (register("base", BASE),)
@@ -155,6 +162,11 @@ CASES: dict[str, Case] = {
     "register a first version in a named context": Case(register(":.c:a", ONE)),
     "register a next version": Case(register("a", TWO), KNOWN, (by_id(),)),
     "register a next version, cold": Case(register("a", TWO), KNOWN),
+    "register a first version, by a new key": Case(by_a_key(ORDERS)),
+    "register a next version, by a key": Case(by_a_key(register("a", TWO)), (by_a_key(ORDERS),), (by_id(),)),
+    "register a next version, by a key again": Case(
+        by_a_key(register("a", TWO)), KNOWN, (by_id(), by_a_key(register("b", BASE)))
+    ),
     "register a schema with a reference": Case(register("using", USING, "base"), BASED, (by_id(),)),
     "register a schema with a reference, cold": Case(register("using", USING, "base"), BASED),
     "register a schema that another subject has": Case(register("b", ONE), KNOWN),

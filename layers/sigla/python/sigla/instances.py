@@ -214,4 +214,5 @@ def _options(settings: Settings) -> Options:
         strict_reference_versions=settings.strict_reference_versions,
         schema_bytes=settings.schema_bytes,
         retrying_seconds=settings.retrying_seconds,
+        names_days=settings.names_days,
     )

@@ -123,8 +123,12 @@ def identity_object(registry: str) -> str:
     return f"{component(registry)}/identity.json"
 
 
+def journal_prefix(registry: str) -> str:
+    return f"{component(registry)}/journal/"
+
+
 def journal_object(registry: str, year: int, month: int, day: int, sequence: int) -> str:
-    return f"{component(registry)}/journal/{year:04}/{month:02}/{day:02}/{sequence:010}.jsonl"
+    return f"{journal_prefix(registry)}{year:04}/{month:02}/{day:02}/{sequence:010}.jsonl"
 
 
 # --- files of the embedded store -------------------------------------------------------------------------------------
@@ -380,6 +384,15 @@ def listed_dek_sk(spelled: str, pk: str, sk: str) -> str:
 def exporters_pk(registry: str) -> str:
     """The partition of all exporters, by name."""
     return f"{component(registry)}#exporters"
+
+
+def principals_pk(registry: str) -> str:
+    """The partition of the names of those who changed something."""
+    return f"{component(registry)}#principals"
+
+
+def principal_sk(name: str) -> str:
+    return _short(name)
 
 
 def identity_pk(registry: str) -> str:

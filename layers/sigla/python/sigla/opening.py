@@ -2,15 +2,19 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from os import getuid
 from pathlib import Path
+from pwd import getpwuid
 from typing import TYPE_CHECKING, NamedTuple
 
 from sigla.cache.ring import Ring
+from sigla.changes import Author
 from sigla.instances import among_others, beside
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.store import Store
 from sigla.registry import Registry, Resources
+from sigla.registry.attributed import attributed
 from sigla.settings import Address, Settings
 from sigla.stores import kinds
 from sigla.stores.not_opened import DataNotOpened, NoRegistry
@@ -54,8 +58,8 @@ def lookup(address: Address) -> Iterator[tuple[Bodies, Catalog | None]]:
 
 
 @contextmanager
-def writing(address: Address) -> Iterator[Writing]:
-    """A store is made if need be. Raises as `reading` does."""
+def writing(address: Address, way: str = "cli") -> Iterator[Writing]:
+    """A store is made if need be. way: by which this process writes, for the journal. Raises as `reading` does."""
     from sigla.upkeep.claiming import differing
 
     kind, settings = kinds.store_kind(address), Settings(registry_name=address.registry)
@@ -67,7 +71,14 @@ def writing(address: Address) -> Iterator[Writing]:
             registry, _ = opened.enter_context(among_others(store, settings, ring))
         else:
             registry, _ = beside(store, settings, ring)
-        yield Writing(registry, store)
+        yield Writing(attributed(registry, Author(_operator(), way)), store)
+
+
+def _operator() -> str:
+    """Who has started this process. No API key has a colon in its name."""
+    with suppress(KeyError):
+        return f"cli:{getpwuid(getuid()).pw_name}"
+    return f"cli:{getuid()}"
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final
 from urllib.parse import quote, unquote
 
+from sigla.changes.kinds import NAMES_DAYS
 from sigla.contract import DEFAULT_LEVEL, REQUEST_BYTES, SCHEMA_BYTES
 from sigla.rules.compatibility import LEVELS
 
@@ -26,6 +27,8 @@ AUTO, KEYS, NONE = "auto", "keys", "none"
 EXPORTERS_HERE, EXPORTERS_ELSEWHERE = "here", "elsewhere"
 """Where exporters of a function's registry are written down: by this function; or by another one, since this one has
 no way to the place for credentials."""
+
+MOST_NAMES_DAYS: Final = 36_500
 
 RETRYING_SECONDS: Final = 20.0
 """How long a write that loses races tries again. Less than the 29 seconds after which API Gateway gives up."""
@@ -72,6 +75,8 @@ class Settings:
         `--tls-cert` and `--tls-key` go before them.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
     hosts: names that lead to a registry which is open on loopback, besides those of loopback; separated by commas.
+    names_days: for how many days after their last change the names of those who changed something are kept; the journal
+        has tokens in their place.
     log_reads: the share of successful reads by id and by GUID that a function logs; everything else it logs always.
     log_requests: one JSON line per request on standard output.
     """
@@ -108,6 +113,7 @@ class Settings:
     tls_key: str = ""
     cors_origins: str = ""
     hosts: str = ""
+    names_days: int = NAMES_DAYS
     log_reads: float = 0.01
     log_requests: bool = True
 
@@ -151,6 +157,10 @@ class Settings:
         if settings.default_level.upper() not in LEVELS:
             raise InvalidSetting(
                 f"{PREFIX}DEFAULT_LEVEL is {settings.default_level}; it must be one of {', '.join(LEVELS)}."
+            )
+        if not 1 <= settings.names_days <= MOST_NAMES_DAYS:
+            raise InvalidSetting(
+                f"{PREFIX}NAMES_DAYS is {settings.names_days}; it must be between 1 and {MOST_NAMES_DAYS}."
             )
         if not 0 <= settings.log_reads <= 1:
             raise InvalidSetting(f"{PREFIX}LOG_READS is {settings.log_reads}; it must be between 0 and 1.")

@@ -80,7 +80,7 @@ def _is_whole(address: Address, until: Until | None) -> bool:
 def _carry(source: Store, address: Address, data: Path, until: Until | None, progress: Progress) -> list[BodyKey]:
     """Fills a directory with what another kind of store has, or with an earlier moment; ids whose body is lost."""
     where = Address.of(data=str(data), registry=address.registry)
-    with opening.writing(where) as target:
+    with opening.writing(where, "backup") as target:
         return carry(source, target, where, progress, until=until)
 
 

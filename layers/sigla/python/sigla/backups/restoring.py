@@ -115,7 +115,7 @@ def restore_into(
             raise Flawed(_found(file, flaws))
         where = replace(address, registry=contents.registry)
         local = Address.of(data=str(folder), registry=contents.registry)
-        with opening.reading(local) as source, opening.writing(where) as target:
+        with opening.reading(local) as source, opening.writing(where, "restore") as target:
             carry(source, target, where, progress, until=EVERYTHING)
             flaws = flaws_of(target.store, progress)
         put_api_keys(where, api_keys(local))
@@ -177,7 +177,7 @@ def _opened(file: Path, folder: Path, contents: Contents, skip: int, progress: P
     check_catalog(folder / CATALOG)
     address = Address.of(data=str(folder), registry=contents.registry)
     try:
-        with opening.writing(address) as writing:
+        with opening.writing(address, "restore") as writing:
             leave_out(writing.registry, writing.store, skip)
             set_down_exporters(writing.registry)
             flaws = flaws_of(writing.store, progress)

@@ -7,6 +7,7 @@ A change is about the versions of one subject, the settings of one scope, one co
 associations of one resource, or an exporter (`changes.exporters`). Whatever it is about, it knows what others have to
 know of it:
 
+    author            who asked for it
     scope, leads_to   whose it is: a principal needs rights to these
     ids, concerns     which ids may have another speaker once it is written
     revision          the subject's, once it is written
@@ -21,7 +22,7 @@ from dataclasses import dataclass
 from sigla.associations.nouns import Associations
 from sigla.changes.exporters import ExporterChanged
 from sigla.changes.keys import DEKS_AT_ONCE, DeksChanged, DekWrite, KekChanged
-from sigla.changes.kinds import AnyChange, ContextChange, Evidence, Head, SettingsChange, SubjectChange
+from sigla.changes.kinds import AnyChange, Author, ContextChange, Evidence, Head, SettingsChange, SubjectChange
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Config, Row, SchemaId, Search, Subject, Target, Version
 from sigla.rules import names
 
@@ -30,6 +31,7 @@ __all__ = [
     "IMPORTED_AT_ONCE",
     "REFERENCED_AT_ONCE",
     "AssociationsChanged",
+    "Author",
     "Change",
     "ConfigChanged",
     "ContextDropped",

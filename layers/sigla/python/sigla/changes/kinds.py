@@ -1,11 +1,15 @@
 """What every change knows, whatever it is about: versions, settings, a context, keys, associations or an exporter."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import DekName, Kek, KeysSeen
 from sigla.model import BodyKey, Chain, Row, SchemaId, Settings, Subject
+
+DAY_MS = 86_400_000
+NAMES_DAYS = 400
+"""What `Settings.names_days` is unless an operator says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +54,31 @@ class Evidence(Protocol):
     def exporter(self, name: str, /) -> Exporter | None: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who asked for a change, and by which way.
+
+    name: of the principal; empty where nobody was asked for credentials. way: `api`, or that of a command (`cli`,
+    `import`, `restore`, `backup`). request: its id. address: where it came from. kept_ms: for how long the name is kept
+    after the last change of its principal.
+    """
+
+    name: str
+    way: str
+    request: str = ""
+    address: str = ""
+    kept_ms: int = NAMES_DAYS * DAY_MS
+
+
+@dataclass(frozen=True, slots=True)
 class AnyChange:
     """What holds where a change says nothing else.
 
     ts: when it was decided. nonce: the mark of its writer. Each change has these as fields, after what it is about.
+    author: set in front of the catalog, not by verbs; None where nobody asked for it.
     """
 
-    __slots__ = ()
+    author: Author | None = field(default=None, kw_only=True)
 
     if TYPE_CHECKING:
 

@@ -22,6 +22,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
                                over TLS
   sigla serve --zones 3        three zones, each with a URL and a cache ring
   sigla keys create NAME       makes an API key
+  sigla log                    who changed what, and when
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
@@ -106,6 +107,7 @@ def _parser() -> argparse.ArgumentParser:
         init,
         jobs,
         keys,
+        log,
         restore,
         scrub,
         serve,
@@ -121,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_to(commands)
     keys.add_to(commands)
     zone_url.add_to(commands)
+    log.add_to(commands)
     import_.add_to(commands)
     export.add_to(commands)
     backup.add_to(commands)

@@ -148,7 +148,7 @@ def _opened(address: "Address", *, dry_run: bool) -> "Iterator[tuple[Resources, 
         with opening.rehearsing(address) as rehearsed:
             yield rehearsed
     else:
-        with opening.writing(address) as writing:
+        with opening.writing(address, "import") as writing:
             place.tell_lost_catalog(writing.store, address)
             yield writing.registry, writing.store.group
 

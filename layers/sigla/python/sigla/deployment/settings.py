@@ -34,6 +34,7 @@ from sigla.deployment.choices.rules import (
     zones_prefix,
 )
 from sigla.deployment.choices.watch import Watch
+from sigla.settings import MOST_NAMES_DAYS
 
 AWS, LOCAL = "aws", "local"
 LOCAL_STACK = "sigla-local-"
@@ -67,6 +68,7 @@ class Settings:
     cors_origins: origins whose browser pages may call, separated by commas.
     log_requests: one line per request from the function.
     log_reads: the share of successful reads by id and by GUID that have one, 0 to 1.
+    names_days: for how many days after their last change the names of those who changed something are kept.
     metrics: the function's own, eight, each at a price in a month in which anything is asked.
     log_days: how long logs are kept.
     zones: ids of availability zones that get a URL and a ring of caches each, separated by commas.
@@ -88,6 +90,7 @@ class Settings:
     cors_origins: str = ""
     log_requests: bool = True
     log_reads: float = 0.01
+    names_days: int = 400
     metrics: bool = True
     log_days: int = 30
     zones: str = ""
@@ -375,6 +378,7 @@ _RULES: Rules = {
     "default_level": (lambda value: value in LEVELS, f"it must be one of {', '.join(LEVELS)}"),
     "log_days": (lambda value: value in RETENTIONS, f"it must be one of {', '.join(map(str, RETENTIONS))}"),
     "log_reads": (lambda value: 0 <= value <= 1, "it must be between 0 and 1"),
+    "names_days": (lambda value: 1 <= value <= MOST_NAMES_DAYS, f"it must be between 1 and {MOST_NAMES_DAYS}"),
     "table_stream_arn": (lambda value: not value or "/stream/" in value, "it must be the ARN of a stream, or empty"),
     "zones": (
         are_zones,

@@ -76,12 +76,13 @@ VARIABLES: Final[Mapping[str, Callable[[Settings], str]]] = {
     "SIGLA_HOLDERS_SECONDS": lambda chosen: str(chosen.function.holders_seconds),
     "SIGLA_LOG_READS": lambda chosen: str(chosen.log_reads),
     "SIGLA_LOG_REQUESTS": lambda chosen: json.dumps(chosen.log_requests),
+    "SIGLA_NAMES_DAYS": lambda chosen: str(chosen.names_days),
     RING_SECONDS: lambda chosen: str(chosen.ring.presence_seconds),
 }
 """Variables of functions, each of one setting and of no other."""
 
 FREE: Final = (
-    *("auth", "default_level", "cors_origins", "function.holders_seconds", "log_reads", "log_requests"),
+    *("auth", "default_level", "cors_origins", "function.holders_seconds", "log_reads", "log_requests", "names_days"),
     *("ring.presence_seconds", "watch.p99_ms", "qualifier"),
 )
 """Settings that are of no shape: variables of functions, and what is only a text. CDK's bootstrap is not asked."""

@@ -18,8 +18,9 @@ and value as text (null: a tombstone); instead of an offset it says where it bel
 
     {"form": 1, "timestamp": ms, "key": "…", "value": "…" or null, "at": ms, "nonce": "…", "part": 0, "revision": 3}
 
-revision: null where a change is about no subject. The first line of a row says where it comes from, too, as far as the
-row does (`journal.Origin`). `before` is for the SHA-256 of the segment before, of which nothing tells yet.
+revision: null where a change is about no subject. The first line of a row says of which kind the change was, and where
+it comes from as far as the row does (`journal.Origin`). `before` is for the SHA-256 of the segment before, of which
+nothing tells yet.
 
 Rows come in the order of the stream, which is not that of commits: a reader sorts by (at, nonce, part), and drops what
 it has met before (after a restore a row may be told twice).
@@ -250,7 +251,7 @@ def _lines(item: Item, bodies: Bodies) -> bytes:
             **place,
             "part": part,
             "revision": form["revision"],
-            **(journal.origin_of(form) if part == 0 else {}),
+            **({"change": form["change"], **journal.origin_of(form)} if part == 0 else {}),
         }
         for part, (key, value, ts) in enumerate(
             (

@@ -23,7 +23,7 @@ never change. A row is a JSON-able mapping:
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypedDict, assert_never
+from typing import Any, Final, assert_never
 
 from sigla import records as topic
 from sigla.associations import records as association_records
@@ -52,6 +52,7 @@ from sigla.errors import FormTooNew
 from sigla.exporters import records as exporter_records
 from sigla.exporters.nouns import Exporter
 from sigla.forms import FORM, JOURNAL_ROW, newer
+from sigla.journal.origins import NO_ORIGIN, Origin
 from sigla.keks import records as key_records
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import BodyKey, SchemaId, Subject, Version
@@ -80,39 +81,6 @@ class Effects:
 NO_EFFECTS = Effects()
 
 
-class Via(TypedDict, total=False):
-    """The way by which a change came. way: `api`, `import`, `cli` or `replay`; forwarder: whose claim the rest is."""
-
-    way: str
-    request: str
-    address: str
-    forwarder: str
-
-
-Origin = TypedDict(
-    "Origin",
-    {
-        "epoch": int,
-        "by": str,
-        "via": Via,
-        "was": str,
-        "is": str,
-        "before": str,
-        "commit": dict[str, Any],
-    },
-    total=False,
-)
-"""Where a commit comes from: members that a row may have beside its change. Nothing writes them yet.
-
-epoch: of the region. by: a token of the principal, which stands for a name that is kept elsewhere and may be forgotten.
-was, is: what the change is about, before and after it, as the GUID of a schema or a digest of settings. before: the
-SHA-256 of the row before it. commit: what another region needs to carry it out once more.
-"""
-
-NO_ORIGIN: Final[Origin] = {}
-_OF_ORIGIN: Final = tuple(Origin.__annotations__)
-
-
 # --- changes → rows --------------------------------------------------------------------------------------------------
 
 
@@ -134,13 +102,6 @@ def known(stored: Mapping[str, Any]) -> Mapping[str, Any]:
     if form := newer(stored, JOURNAL_ROW):
         raise FormTooNew("a row of the journal", form, JOURNAL_ROW)
     return stored
-
-
-def origin_of(stored: Mapping[str, Any]) -> Origin:
-    """Where a row says that it comes from."""
-    said: Any = {name: stored[name] for name in _OF_ORIGIN if name in stored}
-    found: Origin = said
-    return found
 
 
 def _entries(change: Change, effects: Effects) -> Iterator[Entry]:

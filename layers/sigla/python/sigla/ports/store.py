@@ -10,7 +10,9 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
+from sigla.ports.log import Log
 from sigla.ports.marks import Marks
+from sigla.ports.principals import Principals
 from sigla.ports.secrets import Secrets
 from sigla.ports.zones import Zones
 
@@ -28,12 +30,16 @@ class Store(Protocol):
     @property
     def journal(self) -> Journal: ...
     @property
+    def log(self) -> Log: ...
+    @property
     def inventory(self) -> Inventory: ...
     @property
     def secrets(self) -> Secrets:
         """Credentials of exporters; a store that is only read keeps none."""
         ...
 
+    @property
+    def principals(self) -> Principals: ...
     @property
     def clock(self) -> Clock:
         """Dates what is written there."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from sigla.associations.refusals import StrongReferenced
 from sigla.changes import Head
+from sigla.changes.kinds import NAMES_DAYS
 from sigla.contract import DEFAULT_LEVEL, SCHEMA_BYTES
 from sigla.errors import BodyDamaged, BodyLost, SchemaNamedNotFound
 from sigla.keks.material import Materials, NoKms
@@ -46,6 +47,8 @@ class Options:
     """A longer text is refused (42209)."""
     retrying_seconds: float = RETRYING_SECONDS
     """How long a write may go on losing races before it is given up (50002)."""
+    names_days: int = NAMES_DAYS
+    """For how long the name of who changed something is kept behind its token."""
     no_exporters: str = ""
     """Why exporters cannot be changed here, and what to do about it; empty where they can."""
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 from sigla import observe
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
-from sigla.auth.permissions import OPEN
+from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Limits, OutOfTime, Unwanted
 from sigla.errors import (
     BodyLost,
@@ -34,6 +34,7 @@ from sigla.errors import (
 from sigla.keks.refusals import KmsDenied, KmsFailed
 from sigla.ports.kms import KmsFailed as KeyServiceFailed
 from sigla.registry import Registry
+from sigla.registry.attributed import attributed
 from sigla.web.api.admission import admitted
 from sigla.web.api.beside import description
 from sigla.web.api.call import NONE, Call
@@ -246,6 +247,8 @@ class RouteTable:
                 raise Unauthorized
             call.principal = principal.name
             registry = admitted(registry, route, exchange, principal)
+        if route.access not in (OPEN, READ):
+            registry = attributed(registry, call.author(registry.options))
         call.media = negotiate(
             sent.get(b"accept", NONE), sent.get(b"content-type", NONE), reads_body=route.body is not None
         )

@@ -11,6 +11,7 @@ from sigla.model import BodyKey
 from sigla.stores.dynamodb import changes, sweeping
 from sigla.stores.dynamodb.actions import Action, put, rests_on_another
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
+from sigla.stores.dynamodb.principals import AwsPrincipals
 from sigla.stores.dynamodb.reading import states
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item, packed
@@ -46,6 +47,7 @@ class HybridTime:
 class Commits:
     def __init__(self, tools: Tools) -> None:
         self.tools = tools
+        self._principals = AwsPrincipals(tools.table, tools.places)
         self._time = HybridTime()
 
     def commit(self, change: changes.InOneTransaction) -> tuple[BodyKey, ...]:
@@ -59,13 +61,14 @@ class Commits:
 
     def write(self, change: Change, plan: Callable[[int], CommitPlan], *, journaled: bool = True) -> CommitPlan:
         """Carries out a plan with its journal row; it is planned anew when its time turns out to be too early."""
+        by = self._principals.token_of(change.author, change.ts) if journaled else ""
         for _ in range(TRIES):
             at = self._time.next(change.ts)
             planned = plan(at)
             if planned.claims:
                 self.tools.table.write_all(planned.claims)
             try:
-                rows = [self._journal(change, planned.effects, at)] if journaled else []
+                rows = [self._journal(change, planned.effects, at, by)] if journaled else []
                 self.tools.table.transact(planned.actions + rows)
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
@@ -78,8 +81,8 @@ class Commits:
                 return planned
         raise Conflict
 
-    def _journal(self, change: Change, effects: Effects, at: int) -> Action:
-        form = packed(journal.row(change, effects))
+    def _journal(self, change: Change, effects: Effects, at: int, by: str) -> Action:
+        form = packed(journal.row(change, effects, journal.origin(change, by)))
         return put(self.tools.places.journal(at, change.nonce), {"form": form, "expires": at // 1000 + JOURNAL_KEPT_S})
 
     def _tidy(self, done: CommitPlan) -> tuple[BodyKey, ...]:
@@ -98,7 +101,7 @@ class Commits:
             head = states(self.tools.table, self.tools.places, [change.scope])[change.scope].head
             if (head.revision, head.referred) != (change.head.revision + done, change.head.referred):
                 raise Conflict
-            self.commit(VersionPurged(head, row, change.ts, f"{change.nonce}-{done}"))
+            self.commit(VersionPurged(head, row, change.ts, f"{change.nonce}-{done}", author=change.author))
 
 
 def _has_moved(planned: CommitPlan, items: Sequence[Item]) -> bool:

@@ -38,7 +38,7 @@ def taken_over(change: Change) -> Change:
     """The change; where it wants a scope in IMPORT whose clearing was cut off, that import."""
     match change:
         case ModeChanged(scope=scope, seen=seen, mode="IMPORT") if is_marked(seen.revision):
-            return ImportBegun(scope, seen, change.ts, change.nonce)
+            return ImportBegun(scope, seen, change.ts, change.nonce, author=change.author)
         case _:
             return change
 

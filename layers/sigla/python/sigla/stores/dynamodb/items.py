@@ -16,6 +16,7 @@
     association   association: in the partition of its resource, of its subject, of its resource's name, in the list
     EXPORTER      exporter (absent: removed; the row keeps its time), revision, at; state, position, ts, trace: its
                   progress, of which all but the state are changed without a revision
+    principals    name, token, until, expires: of who changed something
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
     LAST          number, rows, open: the last segment of the journal, open while its object may not be there
     CAUGHT_UP     at: every journal row before it has a segment

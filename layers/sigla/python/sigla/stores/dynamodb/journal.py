@@ -40,6 +40,13 @@ class AwsJournal:
             if position > after:
                 yield position, known(unpacked(item["form"]))
 
+    def rows(self, since: int) -> Iterator[tuple[int, Mapping[str, Any], int | None]]:
+        """Rows from a time on, each with its own and with the number of the segment that tells it, if one does."""
+        where = Condition("#sk >= :sk", {"sk": keys.journal_sk(since, "")})
+        shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
+        for _, item in merge(*shards, key=_position):
+            yield keys.journal_at(item["sk"]), known(unpacked(item["form"])), item.get("segment")
+
     def end(self) -> int:
         """A row has the time at which its commit was planned, by the clock of its writer."""
         return max(0, self._clock.now() - LATE_MS) * _TIES

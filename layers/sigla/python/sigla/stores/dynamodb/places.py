@@ -99,6 +99,9 @@ class Places:
     def exporter(self, name: str) -> Key:
         return keys.exporters_pk(self.registry), keys.sortable(name)
 
+    def principal(self, name: str) -> Key:
+        return keys.principals_pk(self.registry), keys.principal_sk(name)
+
     def listed_dek(self, dek: Dek) -> Key:
         sk = keys.listed_dek_sk(dek.subject, *self.dek(dek.name, dek.version))
         return keys.listed_deks_pk(self.registry), sk

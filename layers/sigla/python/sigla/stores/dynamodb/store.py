@@ -15,6 +15,8 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.catalog import AwsCatalog
     from sigla.stores.dynamodb.inventory import AwsInventory
     from sigla.stores.dynamodb.journal import AwsJournal
+    from sigla.stores.dynamodb.log import AwsLog
+    from sigla.stores.dynamodb.principals import AwsPrincipals
     from sigla.stores.dynamodb.zones import AwsZones
     from sigla.stores.s3.api_keys import AwsKeys
     from sigla.stores.s3.bodies import AwsBodies
@@ -63,6 +65,12 @@ class AwsStore:
         return AwsJournal(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
 
     @cached_property
+    def log(self) -> "AwsLog":
+        from sigla.stores.dynamodb.log import AwsLog
+
+        return AwsLog(self.journal, self.objects, self.clock, registry=self._registry)
+
+    @cached_property
     def inventory(self) -> "AwsInventory":
         from sigla.stores.dynamodb.inventory import AwsInventory
 
@@ -95,6 +103,14 @@ class AwsStore:
         from sigla.aws.secrets import AwsSecrets
 
         return AwsSecrets(self._clients, self._table, registry=self._registry, key=self._secrets_key)
+
+    @cached_property
+    def principals(self) -> "AwsPrincipals":
+        from sigla.stores.dynamodb.places import Places
+        from sigla.stores.dynamodb.principals import AwsPrincipals
+        from sigla.stores.dynamodb.table import Table
+
+        return AwsPrincipals(Table(self._clients.dynamodb, self._table, self.clock), Places(self._registry))
 
     @cached_property
     def objects(self) -> "Objects":

@@ -7,7 +7,6 @@ from operator import attrgetter
 
 import orjson
 
-from sigla import journal
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change, ExporterChanged, Head
 from sigla.contract import HIGHEST
@@ -31,7 +30,7 @@ from sigla.model import (
 )
 from sigla.model import LATEST as NEWEST
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.sqlite import associations, changes, exporters, keks, lists, rows, speakers
+from sigla.stores.sqlite import associations, changes, exporters, journal, keks, lists, rows, speakers
 from sigla.stores.sqlite.unit import Reader
 
 
@@ -204,7 +203,7 @@ class EmbeddedCatalog:
         with self._unit.step():
             db = self._unit.connection
             outcome = changes.apply(db, change)
-            db.execute("INSERT INTO journal (form) VALUES (?)", (orjson.dumps(journal.row(change, outcome.effects)),))
+            journal.append(db, change, outcome.effects)
             self._unit.touched |= outcome.touched
             self._unit.touched_exporters |= isinstance(change, ExporterChanged)
             return outcome.buried

@@ -12,7 +12,8 @@ from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import CatalogLost, Database, NoData
 from sigla.stores.sqlite.directory import Directory, with_bodies
 from sigla.stores.sqlite.inventory import EmbeddedInventory
-from sigla.stores.sqlite.journal import EmbeddedJournal
+from sigla.stores.sqlite.journal import EmbeddedJournal, EmbeddedLog
+from sigla.stores.sqlite.principals import EmbeddedPrincipals
 from sigla.stores.sqlite.unit import Reader
 
 CATALOG = "catalog.sqlite"
@@ -40,6 +41,8 @@ class ReadingStore:
         self.catalog = EmbeddedCatalog(unit)
         self.bodies = EmbeddedBodies(unit, directory)
         self.journal = EmbeddedJournal(unit)
+        self.log = EmbeddedLog(unit, self.journal)
+        self.principals = EmbeddedPrincipals(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)
 
     def group(self) -> AbstractContextManager[None]:

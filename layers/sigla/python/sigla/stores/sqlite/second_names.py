@@ -8,14 +8,11 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 
-import orjson
-
-from sigla import journal
 from sigla.changes import Head, SubjectPurged
 from sigla.keys import after, utf16
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Subject
 from sigla.rules import names
-from sigla.stores.sqlite import rows
+from sigla.stores.sqlite import journal, rows
 from sigla.stores.sqlite.unit import Reader
 from sigla.stores.sqlite.versions import bump, remove
 
@@ -57,8 +54,7 @@ def take_away(unit: Reader, named: Subject, at: int) -> tuple[BodyKey, ...]:
         _give_back(db, named)
         lost = sorted(id for id in ids if not rows.is_held(db, DEFAULT_CONTEXT, id))
         db.executemany("INSERT OR IGNORE INTO buried VALUES (?, ?)", [(DEFAULT_CONTEXT, id) for id in lost])
-        told = journal.row(SubjectPurged(Head(named), tuple(gone), at, nonce))
-        db.execute("INSERT INTO journal (form) VALUES (?)", (orjson.dumps(told),))
+        journal.append(db, SubjectPurged(Head(named), tuple(gone), at, nonce))
         unit.touched |= {BodyKey(DEFAULT_CONTEXT, id) for id in ids}
         return tuple(BodyKey(DEFAULT_CONTEXT, id) for id in lost)
 

@@ -17,9 +17,10 @@ from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import Database
 from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.inventory import EmbeddedInventory
-from sigla.stores.sqlite.journal import EmbeddedJournal
+from sigla.stores.sqlite.journal import EmbeddedJournal, EmbeddedLog
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.links import Disk
+from sigla.stores.sqlite.principals import EmbeddedPrincipals
 from sigla.stores.sqlite.recalled import RecalledCatalog
 from sigla.stores.sqlite.room import Room
 from sigla.stores.sqlite.secrets import EmbeddedSecrets
@@ -68,6 +69,8 @@ class EmbeddedStore:
             self.catalog = RecalledCatalog(EmbeddedCatalog(self._unit), self._unit)
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
+            self.log = EmbeddedLog(self._unit, self.journal)
+            self.principals = EmbeddedPrincipals(self._unit)
             self.inventory = EmbeddedInventory(self._unit, self.path, registry)
             self.keys = EmbeddedKeys(self.path, registry=registry)
             self.secrets = EmbeddedSecrets(self.path, self._unit, disk, registry=registry)

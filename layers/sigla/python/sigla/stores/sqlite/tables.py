@@ -160,6 +160,13 @@ CREATE {temporary} TABLE IF NOT EXISTS association (  -- what ties a topic to a 
 CREATE INDEX IF NOT EXISTS association_of_subject ON association (subject, strong);
 CREATE INDEX IF NOT EXISTS association_named ON association (name, namespace);
 """,
+    "principal": """
+CREATE {temporary} TABLE IF NOT EXISTS principal (  -- who stands behind a token of the journal
+    name TEXT PRIMARY KEY,
+    token TEXT NOT NULL,
+    until INTEGER NOT NULL        -- milliseconds since the epoch
+) STRICT, WITHOUT ROWID;
+""",
     "exporter": """
 CREATE {temporary} TABLE IF NOT EXISTS exporter (
     key BLOB PRIMARY KEY,         -- the name in UTF-16

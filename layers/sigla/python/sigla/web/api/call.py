@@ -6,6 +6,9 @@ from time import perf_counter_ns
 from starlette.types import Scope
 
 from sigla import observe
+from sigla.changes import Author
+from sigla.changes.kinds import DAY_MS
+from sigla.registry import Options
 from sigla.web.api.dispatch import Found
 from sigla.web.http.answer import Answer
 from sigla.web.http.headers import Header, names, picked, request_id, uuid
@@ -19,6 +22,10 @@ PACKED: Header = (b"content-encoding", b"gzip")
 LOOPBACK = frozenset({"127.0.0.1", "::1"})
 DRAINED = 64 * 2**20
 """A refused body up to this size is read to its end by the server, so that the connection can go on."""
+
+
+LONGEST_TOLD = 128
+"""So much of a request's id, and of its address, goes into the journal."""
 
 
 class Call:
@@ -59,12 +66,22 @@ class Call:
 
     @property
     def asker(self) -> str:
-        """Whose requests take turns with those of others: the principal's, or else the address's.
+        """Whose requests take turns with those of others: the principal's, or else the address's."""
+        return self.principal or self.address
+
+    def author(self, options: Options) -> Author:
+        """Who asks for what the request changes."""
+        request = self.request_id[:LONGEST_TOLD].decode("latin-1")
+        return Author(self.principal, "api", request, self.address[:LONGEST_TOLD], options.names_days * DAY_MS)
+
+    @property
+    def address(self) -> str:
+        """Where the request came from; empty if that is unknown.
 
         A proxy on this machine is believed when it says for whom it asks: the last address is the one it has seen.
         """
-        if self.principal or self.client is None:
-            return self.principal
+        if self.client is None:
+            return ""
         address = self.client[0]
         forwarded = self.headers.get(b"x-forwarded-for") if address in LOOPBACK else None
         return address if forwarded is None else forwarded.rpartition(b",")[2].strip().decode("latin-1")

@@ -1,0 +1,193 @@
+"""`sigla log`: who changed what, and when."""
+
+import argparse
+import json
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from sigla.cli import place
+from sigla.cli.misuse import Misuse, Refused
+from sigla.terminal.arguments import name_argument
+
+if TYPE_CHECKING:
+    from sigla.ports.log import LogEntry, Matter
+    from sigla.ports.store import Store
+
+DESCRIPTION = """\
+Shows every change of a registry with its time, who asked for it and by which way, the oldest first. It only reads, and
+the registry may be served meanwhile.
+
+Names are kept for a while after the last change of their principal, and then their token is shown. (anyone) is whoever
+was asked for no key, (sigla) what nobody asked for, (unknown) what releases up to 0.2 wrote.
+"""
+
+EPILOG = """\
+--forget takes a name away from its token: what it changed stays in the log. In a directory that needs the registry to
+be stopped.
+"""
+
+UNKNOWN: Final = "unknown"
+PLAIN: Final = ("anyone", "sigla")
+"""Tokens that need no name."""
+
+VERBS: Final[Mapping[str, str]] = {
+    "Registered": "registered",
+    "Imported": "imported",
+    "Displaced": "imported what was written over",
+    "VersionDeleted": "deleted",
+    "SubjectDeleted": "deleted",
+    "VersionPurged": "deleted for good",
+    "SubjectPurged": "deleted for good",
+    "ConfigChanged": "changed the config of",
+    "ModeChanged": "changed the mode of",
+    "ImportBegun": "prepared for an import",
+    "ContextListed": "listed the context",
+    "ContextDropped": "deleted the context",
+    "NumberingSet": "set the numbering of",
+    "KekChanged": "changed the key",
+    "DeksChanged": "changed keys under",
+    "AssociationsChanged": "changed associations of",
+    "ExporterChanged": "changed the exporter",
+}
+"""What is said of a change, by its kind."""
+
+SHOWN: Final = 3
+"""So many things that a change is about are named in its line."""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "log",
+        help="show who changed what, and when",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    place.add_to(parser)
+    parser.add_argument("--subject", type=name_argument, metavar="SUBJECT", help="only what is about this subject")
+    parser.add_argument(
+        "--by", type=name_argument, metavar="WHO", help="only changes by this API key, user (cli:NAME) or token"
+    )
+    parser.add_argument(
+        "--since", type=_moment, default=0, metavar="TIME", help="only changes since then, as 2026-11-30T09:00:00Z"
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+    parser.add_argument("--forget", type=name_argument, metavar="NAME", help="take a name away from its token")
+    parser.set_defaults(run=run)
+
+
+def _moment(text: str) -> int:
+    """Milliseconds. A time without a zone is that of this machine. Raises ArgumentTypeError."""
+    try:
+        return round(datetime.fromisoformat(text).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(f"Invalid time {text!r}: expected one as 2026-11-30T09:00:00Z.") from None
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises Misuse, Refused."""
+    from sigla import opening
+
+    address = place.address(args)
+    if args.forget:
+        return _forget(args)
+    with place.explained(address), opening.reading(address) as held:
+        told = _Told(held)
+        for entry in _chosen(held, told, args):
+            print(json.dumps(told.form(entry)) if args.json else told.line(entry))
+    return 0
+
+
+def _forget(args: argparse.Namespace) -> int:
+    from sigla import opening
+
+    if args.subject or args.by or args.since:
+        raise Misuse("--forget takes a name away and shows nothing: leave the other options out.")
+    address = place.address(args)
+    with place.explained(address), opening.reading(address) as held:
+        if all(kept.name != args.forget for kept in held.principals.names(held.clock.now())):
+            raise Refused(f"No name {args.forget} is kept in {address}.")
+    with place.explained(address), opening.writing(address) as writing:
+        writing.store.principals.forget(args.forget)
+    print(f"The name {args.forget} is forgotten." if not args.json else json.dumps({"forgotten": args.forget}))
+    return 0
+
+
+def _chosen(held: "Store", told: "_Told", args: argparse.Namespace) -> "Iterator[LogEntry]":
+    from sigla.rules import names
+
+    subject = None if args.subject is None else names.subject(args.subject).qualified
+    for entry in held.log.entries(args.since):
+        if (args.by is None or told.is_by(entry, args.by)) and (subject is None or entry.is_about(subject)):
+            yield entry
+
+
+class _Told:
+    """Entries in words, with the names that are kept."""
+
+    def __init__(self, held: "Store") -> None:
+        self._names = {kept.token: kept.name for kept in held.principals.names(held.clock.now())}
+
+    def is_by(self, entry: "LogEntry", who: str) -> bool:
+        return who in (entry.by or UNKNOWN, self._names.get(entry.by))
+
+    def line(self, entry: "LogEntry") -> str:
+        verb = VERBS.get(entry.change, "changed")
+        return _printable(f"{_time(entry.at)}  {self._author(entry)} {verb} {_matters(entry)}{_way(entry)}".rstrip())
+
+    def form(self, entry: "LogEntry") -> dict[str, Any]:
+        said = {
+            "at": _time(entry.at),
+            "by": entry.by or None,
+            "name": self._names.get(entry.by),
+            "change": entry.change or None,
+            "via": entry.via or None,
+            "was": entry.was or None,
+            "is": entry.now or None,
+            "commit": entry.nonce,
+            "about": [_matter_form(matter) for matter in entry.matters],
+        }
+        return {name: value for name, value in said.items() if value is not None}
+
+    def _author(self, entry: "LogEntry") -> str:
+        if not entry.by or entry.by in PLAIN:
+            return f"({entry.by or UNKNOWN})"
+        return self._names.get(entry.by, entry.by)
+
+
+def _time(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _matters(entry: "LogEntry") -> str:
+    """The first of them, and how many more. A context that a registration lists is not what that is about."""
+    about = [each for each in entry.matters if each.type != "CONTEXT"] or list(entry.matters)
+    distinct = list(dict.fromkeys(map(_matter, about)))
+    more = f" and {len(distinct) - SHOWN} more" if len(distinct) > SHOWN else ""
+    return ", ".join(distinct[:SHOWN]) + more
+
+
+def _matter(matter: "Matter") -> str:
+    version = f" {matter.version}" if matter.version is not None else ""
+    id = f" (id {matter.id})" if matter.id is not None else ""
+    named = " of ".join(each for each in (matter.name, matter.subject) if each)
+    return f"{named or 'everything'}{version}{id}"
+
+
+def _way(entry: "LogEntry") -> str:
+    via = entry.via
+    parts = [via.get("way", "") if via.get("way") != "api" else "", via.get("request", ""), via.get("address", "")]
+    said = ", ".join(part for part in parts if part)
+    return f"  [{said}]" if said else ""
+
+
+def _matter_form(matter: "Matter") -> dict[str, Any]:
+    said = {**matter._asdict(), "is_gone": matter.is_gone or None}
+    named = {"is_gone": "gone"}
+    return {named.get(name, name): value for name, value in said.items() if value not in (None, "")}
+
+
+def _printable(text: str) -> str:
+    """A line stays one, whatever a client has called its request."""
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)

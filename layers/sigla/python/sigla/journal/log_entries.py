@@ -1,0 +1,82 @@
+"""Rows of the journal, and lines of its segments, as entries of the log."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from sigla.journal.origins import origin_of
+from sigla.model import DEFAULT_CONTEXT, Subject
+from sigla.ports.log import LogEntry, Matter
+
+Json = Mapping[str, Any]
+
+_STANDING = ("association", "config", "id", "mode", "value")
+"""Members of an entry that say what there is from now on: none of them has nothing to say but where it ends."""
+
+
+def entry_of_row(row: Json, at: int | None = None) -> LogEntry:
+    """at: where it stands in the journal; None: when it was decided."""
+    return _entry(row, row["ts"] if at is None else at, tuple(map(_matter_of_entry, row["entries"])))
+
+
+def entry_of_lines(lines: Sequence[Json]) -> LogEntry:
+    """lines: all of one row, in order."""
+    return _entry(lines[0], lines[0]["at"], tuple(map(_matter_of_line, lines)))
+
+
+def _entry(told: Json, at: int, matters: tuple[Matter, ...]) -> LogEntry:
+    """told: the row, or its first line."""
+    origin: Json = origin_of(told)
+    return LogEntry(
+        at=at,
+        nonce=told["nonce"],
+        change=told.get("change", ""),
+        matters=matters,
+        by=origin.get("by", ""),
+        via=origin.get("via", {}),
+        was=origin.get("was", ""),
+        now=origin.get("is", ""),
+    )
+
+
+def _matter_of_entry(entry: Json) -> Matter:
+    key, type = entry.get("key", {}), entry["type"]
+    subject = Subject(entry.get("context", DEFAULT_CONTEXT), entry.get("name", "")).qualified
+    standing = [entry[name] for name in _STANDING if name in entry]
+    return Matter(
+        type,
+        key.get("subject", subject),
+        _name(key),
+        entry.get("version", key.get("version")),
+        entry.get("id"),
+        is_gone=entry.get("deleted", False)
+        or entry.get("listed") is False
+        or (bool(standing) and all(each is None for each in standing))
+        or type in _ENDS,
+    )
+
+
+def _matter_of_line(line: Json) -> Matter:
+    key = orjson.loads(line["key"])
+    value = None if line["value"] is None else orjson.loads(line["value"])
+    held = value or {}
+    type = key.get("keytype") or key["type"]
+    type = "NUMBERING" if type == "NOOP" and "continueAfter" in held else type
+    context = key.get("context") or held.get("context") if type in ("CONTEXT", "NUMBERING") else None
+    return Matter(
+        type,
+        Subject(context, "").qualified if context else key.get("subject", ""),
+        _name(key),
+        key.get("version", held.get("version")),
+        held.get("id"),
+        is_gone=held.get("deleted", False) or value is None or type in _ENDS,
+    )
+
+
+_ENDS = ("DELETE_SUBJECT", "CLEAR_SUBJECT")
+
+
+def _name(key: Json) -> str:
+    """Of a KEK, of that of a DEK, of an exporter, of a topic."""
+    return str(key.get("name") or key.get("kekName") or key.get("resourceName") or "")

@@ -1,0 +1,47 @@
+"""What was changed, when and by whom: the journal, as far back as anything keeps it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+
+class Matter(NamedTuple):
+    """What one entry of a commit is about.
+
+    type: as records have it: SCHEMA, DELETE_SUBJECT, CONFIG, … subject: its qualified name, or that of a scope; empty
+    for the global one. name: of a key of encryption, of an exporter, of a topic. is_gone: whether it is hidden or no
+    more.
+    """
+
+    type: str
+    subject: str = ""
+    name: str = ""
+    version: int | None = None
+    id: int | None = None
+    is_gone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """One commit. at: in milliseconds since the epoch. change: of which kind; empty where nothing tells that.
+
+    by: the token of its author; empty in what earlier releases wrote. via, was, now: as `journal.Origin` has them.
+    """
+
+    at: int
+    nonce: str
+    change: str
+    matters: tuple[Matter, ...]
+    by: str = ""
+    via: Mapping[str, Any] = field(default_factory=dict)
+    was: str = ""
+    now: str = ""
+
+    def is_about(self, subject: str) -> bool:
+        return any(matter.subject == subject for matter in self.matters)
+
+
+class Log(Protocol):
+    def entries(self, since: int = 0) -> Iterator[LogEntry]:
+        """Commits of a time and later ones, each once, in the order of the journal. Raises StoreError, FormTooNew."""
+        ...

@@ -1,0 +1,27 @@
+"""Who stands behind the tokens by which the journal names its authors."""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+
+class KeptName(NamedTuple):
+    """A principal's name, kept until then. until: milliseconds since the epoch; each change puts it off."""
+
+    name: str
+    token: str
+    until: int
+
+
+class Principals(Protocol):
+    """Names come with the changes of their principals, and go by themselves, or when they are to be forgotten.
+
+    A token without a name stays what it is, and a principal whose name is gone gets another token with its next change.
+    """
+
+    def names(self, now: int) -> Iterator[KeptName]:
+        """All that are kept at a time, by name."""
+        ...
+
+    def forget(self, name: str) -> bool:
+        """Whether it was kept. What has just been asked for it may name its token for five minutes more."""
+        ...

@@ -1,0 +1,88 @@
+"""The log of a registry in AWS: rows of the table as long as they are kept, and the segments in the bucket for ever."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from heapq import heappop, heappush
+from itertools import islice
+from typing import Any, Final
+
+import orjson
+
+from sigla import keys
+from sigla.bounded import BoundedMemory
+from sigla.changes.kinds import DAY_MS
+from sigla.errors import FormTooNew, StoreError
+from sigla.forms import SEGMENT_LINE, newer
+from sigla.journal.log_entries import entry_of_lines, entry_of_row
+from sigla.ports.clock import Clock
+from sigla.ports.log import LogEntry
+from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
+from sigla.stores.dynamodb.journal import AwsJournal
+from sigla.stores.s3.objects import SIDE_BY_SIDE, Objects
+
+LATE_MS: Final = 3_600_000
+"""By how much a row may be older than others that were told before it, to be put among them."""
+REMEMBERED: Final = 65_536
+"""So many rows are recognised when they are told once more, as after a restore."""
+
+
+class AwsLog:
+    """A `ports.Log`. The table alone is asked for what is so young that it is still there."""
+
+    def __init__(self, journal: AwsJournal, objects: Objects, clock: Clock, *, registry: str) -> None:
+        self._journal = journal
+        self._objects = objects
+        self._clock = clock
+        self._prefix = keys.journal_prefix(registry)
+
+    def entries(self, since: int = 0) -> Iterator[LogEntry]:
+        if since > self._clock.now() - 1000 * JOURNAL_KEPT_S + DAY_MS:
+            yield from (entry_of_row(row, at) for at, row, _ in self._journal.rows(since))
+            return
+        yield from (entry for entry in _in_order(self._told(since)) if entry.at >= since)
+        yield from (entry_of_row(row, at) for at, row, segment in self._journal.rows(since) if segment is None)
+
+    def _told(self, since: int) -> Iterator[tuple[int, LogEntry]]:
+        """What segments tell, with the time of each. A row is told after it was written."""
+        begin = datetime.fromtimestamp(max(0, since - LATE_MS) / 1000, UTC)
+        after = f"{self._prefix}{begin:%Y/%m/%d}/"
+        listed = self._objects.names(self._prefix, after=after)
+        while names := list(islice(listed, SIDE_BY_SIDE)):
+            for name, stored in zip(names, self._objects.read_many(names), strict=True):
+                if stored is not None:
+                    for entry in _entries(name, stored.content):
+                        yield segment_number(name), entry
+
+
+def segment_number(name: str) -> int:
+    """By the name of its object."""
+    return int(name.rpartition("/")[2].partition(".")[0])
+
+
+def _entries(name: str, content: bytes) -> Iterator[LogEntry]:
+    rows: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
+    for text in content.splitlines():
+        try:
+            line = orjson.loads(text)
+        except orjson.JSONDecodeError as damage:
+            raise StoreError(f"{name} is damaged: call sigla log --verify") from damage
+        if form := newer(line, SEGMENT_LINE):
+            raise FormTooNew(name, form, SEGMENT_LINE)
+        rows[line["at"], line["nonce"]].append(line)
+    for lines in rows.values():
+        yield entry_of_lines(sorted(lines, key=lambda line: line["part"]))
+
+
+def _in_order(told: Iterator[tuple[int, LogEntry]]) -> Iterator[LogEntry]:
+    """By their times, each once: rows come to segments in the order of a stream."""
+    waiting: list[tuple[int, str, LogEntry]] = []
+    met: BoundedMemory[tuple[int, str], bool] = BoundedMemory(REMEMBERED)
+    for number, entry in told:
+        if met.get((entry.at, entry.nonce)) is None:
+            met.keep((entry.at, entry.nonce), True)  # noqa: FBT003 - a value of the memory
+            heappush(waiting, (entry.at, entry.nonce, entry))
+        while waiting and waiting[0][0] < number - LATE_MS:
+            yield heappop(waiting)[2]
+    while waiting:
+        yield heappop(waiting)[2]
