@@ -34,7 +34,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
-from sigla.ports.log import Log, LogEntry
+from sigla.ports.log import Link, Log, LogEntry
 from sigla.ports.marks import Marks
 from sigla.ports.principals import KeptName, Principals
 from sigla.ports.secrets import NoSecrets, Secrets
@@ -109,6 +109,17 @@ class NoNames:
 
 class NoLog:
     """A `ports.Log` that tells nothing."""
+
+    link = "row"
+
+    def links(self) -> Iterator[Link]:
+        return iter(())
+
+    def end(self) -> Link | None:
+        return None
+
+    def untold(self) -> Iterator[str]:
+        return iter(())
 
     def entries(self, since: int = 0) -> Iterator[LogEntry]:
         del since

@@ -42,7 +42,7 @@ from tests.attack.ports import Between, client, watched
 from tests.build import FixedClock
 
 AUTHOR = Author("orders-team", "api", "request-1", "192.0.2.1")
-"""Who asks for all that happens in a world."""
+"""The author of all that happens in a world."""
 
 EVERYTHING = Search(context=None)
 EVERY_PAGE = Page()

@@ -1,6 +1,7 @@
 """`sigla log`: who changed what, and when."""
 
 import json
+import sqlite3
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ KEPT = Path(__file__).parents[1] / "kept"
 
 @pytest.fixture
 def data(tmp_path: Path) -> str:
-    """What two keys and somebody without one have done."""
+    """What two keys have done, and a client without one."""
     with EmbeddedStore(tmp_path / "data") as store:
         clock = SystemClock()
         ada, bob, anyone = (
@@ -90,9 +91,48 @@ def test_a_forgotten_name_breaks_nothing(data: str, capsys: Captured) -> None:
     assert main(["scrub", "--data", data, "--settle", "0"]) == 0
 
 
+def test_a_journal_is_verified_from_the_beginning_or_from_what_was_kept(data: str, capsys: Captured) -> None:
+    assert main(["log", "--data", data, "--verify"]) == 0
+    whole, kept = capsys.readouterr().out.splitlines()
+    assert whole == "Nothing was changed: 4 rows, from 1 to 4."
+    hash = kept.removeprefix("Keep this for a later --from: ")
+    assert main(["log", "--data", data, "--verify", "--from", hash, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told == {"links": 1, "unchained": 0, "first": 4, "last": 4, "hash": hash, "flaws": []}
+
+
+def test_a_journal_that_was_changed_is_told_with_status_1(data: str, capsys: Captured) -> None:
+    database = sqlite3.connect(Path(data, "catalog.sqlite"))
+    database.execute("DELETE FROM journal WHERE position = 2")
+    database.commit()
+    database.close()
+    assert main(["log", "--data", data, "--verify"]) == 1
+    assert capsys.readouterr().out.startswith("missing: The row 2 is missing, which the row 3 follows.\n")
+    assert main(["log", "--data", data, "--verify", "--json"]) == 1
+    assert [flaw["kind"] for flaw in json.loads(capsys.readouterr().out)["flaws"]] == ["missing"]
+    assert main(["log", "--data", data, "--verify", "--from", "0" * 64]) == 1
+    assert "restored to an earlier moment" in capsys.readouterr().out
+
+
+def test_a_dump_in_confluents_form_says_nothing_of_it(data: str, tmp_path: Path, capsys: Captured) -> None:
+    """Neither who, nor from where, nor the chain: it may leave the house."""
+    assert main(["export", "--data", data, str(tmp_path / "dump")]) == 0
+    assert main(["log", "--data", data, "--json"]) == 0
+    told = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+    dump = (tmp_path / "dump").read_text(encoding="utf-8")
+    assert len(told) == 4
+    for entry in told:
+        assert entry["by"] not in dump
+        assert entry["via"]["request"] not in dump
+    assert "192.0.2.1" not in dump
+    assert '"before"' not in dump
+
+
 def test_a_mistake_is_one_sentence(data: str, tmp_path: Path, capsys: Captured) -> None:
     assert main(["log", "--data", data, "--forget", "bob", "--subject", "orders"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+    assert main(["log", "--data", data, "--from", "0" * 64]) == 2
+    assert capsys.readouterr().err == "sigla: --from says where --verify begins: add --verify.\n"
     assert main(["log", "--data", str(tmp_path / "none")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     with pytest.raises(SystemExit):

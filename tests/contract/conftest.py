@@ -10,6 +10,7 @@ from localstack.dynamodb import installed
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.journal import Journal
+from sigla.ports.log import Log
 from sigla.ports.principals import Principals
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
@@ -44,6 +45,8 @@ class Stores(Protocol):
     def bodies(self) -> Bodies: ...
     @property
     def journal(self) -> Journal: ...
+    @property
+    def log(self) -> Log: ...
     @property
     def principals(self) -> Principals: ...
 

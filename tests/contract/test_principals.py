@@ -39,7 +39,7 @@ def test_what_has_no_name_needs_none(stores: Stores) -> None:
 
 
 def test_a_name_goes_some_time_after_the_last_change(stores: Stores) -> None:
-    """Each day with a change puts that off; whoever comes back later is somebody else."""
+    """Each day with a change puts that off; a principal that comes back later gets another token."""
     token = changed_by(stores, ADA)
     assert changed_by(stores, ADA, NOW + 9 * DAY_MS) == token
     assert names(stores, NOW + 18 * DAY_MS) == {token: "ada"}

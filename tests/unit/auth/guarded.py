@@ -84,7 +84,7 @@ class Guarded:
         return len(list(self.store.journal.read(self.filled)))
 
     def authors(self) -> set[str]:
-        """Who is named by the rows that were written since it was filled; as they stand where that is no name."""
+        """The authors in the rows that were written since it was filled; a token without a name stays one."""
         names = {kept.token: kept.name for kept in self.store.principals.names(0)}
         said = {str(row["by"]) for _, row in self.store.journal.read(self.filled)}
         return {names.get(token, token) for token in said}

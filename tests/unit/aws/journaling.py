@@ -15,6 +15,7 @@ from sigla.ports.clock import Clock
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.values import read_item
 from sigla.stores.s3.objects import Objects
+from sigla.upkeep.chain import verify
 from tests.attack.aws import Store
 from tests.attack.ports import Between, client
 from tests.attack.world import World
@@ -156,12 +157,16 @@ def told_rows(stores: AwsStores) -> list[tuple[int, str]]:
 
 
 def check_told_once(stores: AwsStores) -> None:
-    """Each journal row stands in one segment, whole."""
+    """Each journal row stands in one segment, whole, and each segment names the one before."""
     rows = journal_rows(stores)
     assert told_rows(stores) == sorted(rows), "rows told twice, or not at all"
     assert all(item["segment"] for item in rows.values())
     parts = sorted((line["at"], line["nonce"], line["part"]) for line in lines(stores))
     assert len(parts) == len(set(parts))
+    found = verify(stores.log)
+    assert not found.flaws
+    assert found.links == len(segments(stores))
+    assert not found.unchained
 
 
 # --- replay ----------------------------------------------------------------------------------------------------------

@@ -1,12 +1,19 @@
 """The log of a registry in AWS: the table while it keeps the rows, then the segments."""
 
+from collections.abc import Callable
+
+import pytest
+
 from sigla.ports.log import LogEntry
 from sigla.stores.dynamodb.log import AwsLog
+from sigla.upkeep.chain import Break, Verified, verify
 from tests.attack.stories import ONE, TWO, config, register
+from tests.attack.test_aws_restored import Backup, store_of
 from tests.attack.world import World
 from tests.build import FixedClock
 from tests.contract.aws import AwsStores
-from tests.unit.aws.journaling import do, follow, stores, world
+from tests.contract.engines import BUCKET
+from tests.unit.aws.journaling import do, follow, journal_rows, segments, stores, world
 
 __all__ = ["stores", "world"]
 
@@ -34,3 +41,93 @@ def test_what_no_segment_tells_yet_is_told_from_the_table(world: World, stores: 
     follow(stores)
     do(world, *STORY[2:])
     assert [entry.change for entry in log(stores)] == ["Registered", "Registered", "ConfigChanged", "Registered"]
+
+
+# --- the chain -------------------------------------------------------------------------------------------------------
+
+
+def in_segments(world: World, stores: AwsStores) -> None:
+    """A story of which each commit has a segment of its own."""
+    for verb in STORY:
+        do(world, verb)
+        follow(stores)
+
+
+def kinds(found: Verified) -> list[Break]:
+    return [flaw.kind for flaw in found.flaws]
+
+
+def rewritten(stores: AwsStores, name: str, change: Callable[[bytes], bytes]) -> None:
+    name = f"{stores.registry}/journal/{name}"
+    content = stores.s3.get_object(Bucket=BUCKET, Key=name)["Body"].read()
+    stores.s3.put_object(Bucket=BUCKET, Key=name, Body=change(content))
+
+
+def test_each_segment_names_the_one_before(world: World, stores: AwsStores) -> None:
+    in_segments(world, stores)
+    first, *others = [lines[0] for lines in segments(stores).values()]
+    assert "before" not in first
+    assert all({"before", "follows"} <= line.keys() for line in others)
+    found = verify(stores.log)
+    assert (found.links, found.unchained, found.flaws) == (4, 0, [])
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_a_segment_that_was_changed_or_taken_away_is_told(world: World, stores: AwsStores, which: int) -> None:
+    """Also the last one, which the table knows."""
+    in_segments(world, stores)
+    name = list(segments(stores))[which]
+    rewritten(stores, name, lambda content: content.replace(b"192.0.2.1", b"192.0.2.2"))
+    found = verify(stores.log)
+    assert kinds(found) == [Break.DAMAGED]
+    stores.s3.delete_object(Bucket=BUCKET, Key=f"{stores.registry}/journal/{name}")
+    missing = verify(stores.log)
+    assert set(kinds(missing)) == {Break.MISSING}
+    assert len(missing.flaws) == 2, "the segment, and the row that it has told"
+
+
+def test_a_row_that_its_segment_does_not_tell_is_missing(world: World, stores: AwsStores) -> None:
+    """Or that was put aside; whatever the segments say of each other."""
+    in_segments(world, stores)
+    row = journal_rows(stores)[max(journal_rows(stores))]
+    key = {"pk": {"S": row["pk"]}, "sk": {"S": row["sk"]}}
+    item = stores.dynamodb.get_item(TableName=stores.table, Key=key)["Item"]
+    stores.dynamodb.put_item(TableName=stores.table, Item={**item, "sk": {"S": f"{row['sk']}x"}})
+    assert kinds(verify(stores.log)) == [Break.MISSING]
+    del item["segment"]
+    stores.dynamodb.put_item(TableName=stores.table, Item={**item, "sk": {"S": f"{row['sk']}x"}})
+    assert kinds(verify(stores.log)) == [Break.MISSING]
+
+
+def test_a_restored_table_makes_a_fork_and_nothing_else(world: World, stores: AwsStores) -> None:
+    """What was told after the moment that it was restored to stays in the bucket."""
+    do(world, STORY[0])
+    follow(stores)
+    backup = Backup(store_of(world))
+    do(world, STORY[1])
+    follow(stores)
+    backup.restore()
+    do(world, STORY[2])
+    follow(stores)
+    assert kinds(verify(stores.log)) == [Break.FORKED]
+
+
+def test_segments_of_an_earlier_release_are_held_by_the_first_that_names_one(world: World, stores: AwsStores) -> None:
+    """The table knew no hash of them then."""
+    for verb in STORY[:2]:
+        do(world, verb)
+        follow(stores)
+    stores.dynamodb.update_item(
+        TableName=stores.table,
+        Key={"pk": {"S": f"{stores.registry}#segments"}, "sk": {"S": "LAST"}},
+        UpdateExpression="REMOVE #hash",
+        ExpressionAttributeNames={"#hash": "hash"},
+    )
+    for name in segments(stores):
+        rewritten(stores, name, lambda content: content.replace(b'"before"', b'"earlier"'))
+    do(world, STORY[2])
+    follow(stores)
+    found = verify(stores.log)
+    assert (found.links, found.unchained, found.flaws) == (3, 1, [])
+    rewritten(stores, list(segments(stores))[1], lambda content: content.replace(b"192.0.2.1", b"192.0.2.2"))
+    assert kinds(verify(stores.log)) == [Break.DAMAGED]

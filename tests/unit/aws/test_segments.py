@@ -66,6 +66,10 @@ def test_a_line_is_a_record_of_the_topic_and_says_where_it_belongs(world: World,
         "nonce": nonce,
         "part": 0,
         "revision": 1,
+        "change": "Registered",
+        "by": next(stores.principals.names(NOW)).token,
+        "via": {"way": "api", "request": "request-1", "address": "192.0.2.1"},
+        "is": "4b77c730-6bf0-4b39-46f6-8f30c367cb3f",
     }
     assert [(line["part"], line["revision"]) for line in told] == [(0, 1), (1, 1), (0, 2), (0, 3)]
     assert '"schema":"{' in told[1]["value"]

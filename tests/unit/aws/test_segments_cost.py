@@ -75,8 +75,8 @@ def test_a_segment_has_an_end(world: World, stores: AwsStores) -> None:
     """Rows with long texts: as many as fit, but one at least."""
     texts = [order(number) for number in range(4)]
     do(world, *(register(f"s{number}", text, metadata=None) for number, text in enumerate(texts)))
-    do(world, register("long", '{"type":"enum","name":"E","symbols":["' + "X" * 2_000 + '"]}'))
-    follow(stores, segment_bytes=1_000)
+    do(world, register("long", '{"type":"enum","name":"E","symbols":["' + "X" * 4_000 + '"]}'))
+    follow(stores, segment_bytes=2_000)
     check_told_once(stores)
     sizes = [len(told) for told in segments(stores).values()]
     assert max(sizes) > 1

@@ -124,7 +124,7 @@ def subject_of(topic: str) -> Verb:
 
 
 def by_a_key(verb: Verb) -> Verb:
-    """Who asks has a name, and so the journal's row a token of it."""
+    """The verb as a key asks for it, whose token the journal names."""
     return lambda registry: verb(attributed(registry, Author("orders-team", "api", "request-1", "192.0.2.1")))
 
 

@@ -69,7 +69,7 @@ def test_the_way_of_a_change_is_told_as_far_as_it_is_known() -> None:
 
 
 def test_only_a_name_needs_a_token() -> None:
-    """What nobody asked for is our own; and where no credentials are asked for, it may have been anyone."""
+    """The registry itself is told by a word, and so is anyone, where no credentials are asked for."""
     assert journal.plain_token(None) == SIGLA
     assert journal.plain_token(Author("", "api")) == ANYONE
     assert not journal.plain_token(Author("orders", "api"))

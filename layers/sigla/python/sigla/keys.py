@@ -5,6 +5,7 @@ nowhere. The default context is `_`, which no other context can be called (their
 """
 
 import re
+from datetime import UTC, datetime
 from hashlib import blake2b
 from urllib.parse import unquote
 
@@ -129,6 +130,12 @@ def journal_prefix(registry: str) -> str:
 
 def journal_object(registry: str, year: int, month: int, day: int, sequence: int) -> str:
     return f"{journal_prefix(registry)}{year:04}/{month:02}/{day:02}/{sequence:010}.jsonl"
+
+
+def segment_object(registry: str, number: int) -> str:
+    """number: its time in milliseconds."""
+    day = datetime.fromtimestamp(number / 1000, UTC)
+    return journal_object(registry, day.year, day.month, day.day, number)
 
 
 # --- files of the embedded store -------------------------------------------------------------------------------------

@@ -376,6 +376,11 @@ def _about(keytype: str, scope: Subject, value: Json | None) -> Pair:
     return pair({"keytype": keytype, **named, "magic": 0}, None if value is None else named | value)
 
 
+def type_of_key(key: Mapping[str, Any]) -> str:
+    """What a record is about, by its key; those of `_dek_registry_keys` say it by another name."""
+    return str(key.get("keytype") or key["type"])
+
+
 def pair(key: Json, value: Json | None) -> Pair:
     """A record of this key and value; None: a tombstone."""
     return orjson.dumps(key), None if value is None else orjson.dumps(value)

@@ -58,7 +58,7 @@ class Evidence(Protocol):
 class Author:
     """Who asked for a change, and by which way.
 
-    name: of the principal; empty where nobody was asked for credentials. way: `api`, or that of a command (`cli`,
+    name: of the principal; empty where no credentials are asked for. way: `api`, or that of a command (`cli`,
     `import`, `restore`, `backup`). request: its id. address: where it came from. kept_ms: for how long the name is kept
     after the last change of its principal.
     """
@@ -75,7 +75,7 @@ class AnyChange:
     """What holds where a change says nothing else.
 
     ts: when it was decided. nonce: the mark of its writer. Each change has these as fields, after what it is about.
-    author: set in front of the catalog, not by verbs; None where nobody asked for it.
+    author: set in front of the catalog, not by verbs; None for what the registry does by itself.
     """
 
     author: Author | None = field(default=None, kw_only=True)

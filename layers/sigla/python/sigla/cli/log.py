@@ -2,7 +2,9 @@
 
 import argparse
 import json
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,10 +21,11 @@ Shows every change of a registry with its time, who asked for it and by which wa
 the registry may be served meanwhile.
 
 Names are kept for a while after the last change of their principal, and then their token is shown. (anyone) is whoever
-was asked for no key, (sigla) what nobody asked for, (unknown) what releases up to 0.2 wrote.
+was asked for no key, (sigla) what the registry does by itself, (unknown) what releases up to 0.2 wrote.
 """
 
 EPILOG = """\
+Exit status: 0, or 1 if --verify finds that something does not fit together (or a store does not answer), 2 misused.
 --forget takes a name away from its token: what it changed stays in the log. In a directory that needs the registry to
 be stopped.
 """
@@ -73,6 +76,16 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--since", type=_moment, default=0, metavar="TIME", help="only changes since then, as 2026-11-30T09:00:00Z"
     )
     parser.add_argument("--json", action="store_true", help="print JSON, one object a line")
+    parser.add_argument(
+        "--verify", action="store_true", help="check that nothing of the journal was changed, removed or told twice"
+    )
+    parser.add_argument(
+        "--from",
+        dest="hash",
+        type=_hash,
+        metavar="HASH",
+        help="verify from what an earlier --verify ended with",
+    )
     parser.add_argument("--forget", type=name_argument, metavar="NAME", help="take a name away from its token")
     parser.set_defaults(run=run)
 
@@ -85,13 +98,24 @@ def _moment(text: str) -> int:
         raise argparse.ArgumentTypeError(f"Invalid time {text!r}: expected one as 2026-11-30T09:00:00Z.") from None
 
 
+def _hash(text: str) -> str:
+    """Raises ArgumentTypeError."""
+    if not re.fullmatch("[0-9a-f]{64}", text):
+        raise argparse.ArgumentTypeError(f"Invalid hash {text!r}: expected 64 of 0-9 and a-f.")
+    return text
+
+
 def run(args: argparse.Namespace) -> int:
-    """0. Raises Misuse, Refused."""
+    """0, or 1 if --verify finds that something does not fit together. Raises Misuse, Refused."""
     from sigla import opening
 
     address = place.address(args)
+    if args.hash and not args.verify:
+        raise Misuse("--from says where --verify begins: add --verify.")
     if args.forget:
         return _forget(args)
+    if args.verify:
+        return _verify(args)
     with place.explained(address), opening.reading(address) as held:
         told = _Told(held)
         for entry in _chosen(held, told, args):
@@ -102,8 +126,7 @@ def run(args: argparse.Namespace) -> int:
 def _forget(args: argparse.Namespace) -> int:
     from sigla import opening
 
-    if args.subject or args.by or args.since:
-        raise Misuse("--forget takes a name away and shows nothing: leave the other options out.")
+    _check_alone(args, "--forget takes a name away")
     address = place.address(args)
     with place.explained(address), opening.reading(address) as held:
         if all(kept.name != args.forget for kept in held.principals.names(held.clock.now())):
@@ -112,6 +135,39 @@ def _forget(args: argparse.Namespace) -> int:
         writing.store.principals.forget(args.forget)
     print(f"The name {args.forget} is forgotten." if not args.json else json.dumps({"forgotten": args.forget}))
     return 0
+
+
+def _check_alone(args: argparse.Namespace, what: str) -> None:
+    """Raises Misuse."""
+    if args.subject or args.by or args.since or (args.verify and args.forget):
+        raise Misuse(f"{what} and shows nothing: leave the other options out.")
+
+
+def _verify(args: argparse.Namespace) -> int:
+    """0, or 1 if something does not fit together."""
+    from sigla import opening
+    from sigla.upkeep.chain import verify
+
+    _check_alone(args, "--verify checks the whole journal")
+    address = place.address(args)
+    with place.explained(address), opening.reading(address) as held:
+        what, found = held.log.link, verify(held.log, since=args.hash or "")
+    if args.json:
+        flaws = [{"kind": flaw.kind.value, "sentence": flaw.sentence} for flaw in found.flaws]
+        print(json.dumps({**asdict(found), "flaws": flaws}))
+        return int(bool(found.flaws))
+    for flaw in found.flaws:
+        print(f"{flaw.kind.value}: {flaw.sentence}")
+    if found.unchained:
+        print(f"{found.unchained} {what}s of an earlier release name none before them.")
+    if found.links and not found.flaws:
+        several = "s" * (found.links != 1)
+        print(f"Nothing was changed: {found.links} {what}{several}, from {found.first} to {found.last}.")
+    if found.links:
+        print(f"Keep this for a later --from: {found.hash}")
+    elif not found.flaws:
+        print("There is nothing to verify yet.")
+    return int(bool(found.flaws))
 
 
 def _chosen(held: "Store", told: "_Told", args: argparse.Namespace) -> "Iterator[LogEntry]":

@@ -4,7 +4,7 @@ Which rows a segment tells is decided by one transaction, and its object follows
 
     claim    the row LAST says which rows the new segment has, and each of these rows bears its number
     object   `<registry>/journal/<yyyy>/<mm>/<dd>/<number>.jsonl`, created, never replaced
-    closed   LAST says that the object is there
+    closed   LAST says that the object is there, and its SHA-256
 
 A claim rests on LAST being closed, so whoever comes finishes what another has left open, and only one segment can be
 open. A row that bears a number is passed by: it may come again as often as it likes, in any company.
@@ -19,8 +19,9 @@ and value as text (null: a tombstone); instead of an offset it says where it bel
     {"form": 1, "timestamp": ms, "key": "…", "value": "…" or null, "at": ms, "nonce": "…", "part": 0, "revision": 3}
 
 revision: null where a change is about no subject. The first line of a row says of which kind the change was, and where
-it comes from as far as the row does (`journal.Origin`). `before` is for the SHA-256 of the segment before, of which
-nothing tells yet.
+it comes from as far as the row does (`journal.Origin`). The first line of a segment names the one
+before: its number as `follows`, its SHA-256 as `before`. So a segment that is changed or taken away does not fit to the
+next one; the last one is known by LAST (`upkeep/chain.py`).
 
 Rows come in the order of the stream, which is not that of commits: a reader sorts by (at, nonce, part), and drops what
 it has met before (after a restore a row may be told twice).
@@ -30,9 +31,9 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import sha256
 from typing import Any
 
 import orjson
@@ -66,21 +67,44 @@ BROKEN = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """number: its time, 0 before the first. rows: their places. open: the object may not be there yet."""
+    """number: its time, 0 before the first. rows: their places. open: the object may not be there yet.
+
+    follows, before: number and hash of the segment that it names as the one before it. hash: its own, once it is
+    closed; empty where an earlier release closed it.
+    """
 
     number: int = 0
     rows: tuple[Key, ...] = ()
     open: bool = False
+    follows: int = 0
+    before: str = ""
+    hash: str = ""
 
     @classmethod
     def of(cls, item: Item | None) -> "Segment":
         if item is None:
             return cls()
         rows = tuple((pk, sk) for pk, sk in unpacked(item["rows"]))
-        return cls(item["number"], rows, open="open" in item)
+        link = item.get("follows", 0), item.get("before", ""), item.get("hash", "")
+        return cls(item["number"], rows, "open" in item, *link)
 
     def item(self) -> Item:
-        return {"number": self.number, "rows": packed(self.rows), "open": self.open or None}
+        return {
+            "number": self.number,
+            "rows": packed(self.rows),
+            "open": self.open or None,
+            "follows": self.follows or None,
+            "before": self.before or None,
+            "hash": self.hash or None,
+        }
+
+    def linked(self, content: bytes) -> bytes:
+        """The content, whose first line names the segment before."""
+        if not self.before or not content:
+            return content
+        first, _, rest = content.partition(b"\n")
+        line = {**orjson.loads(first), "follows": self.follows, "before": self.before}
+        return orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) + rest
 
 
 class Segments:
@@ -145,7 +169,8 @@ class Segments:
             self._put_aside(item)
         told["aside"] += len(unreadable)
         if texts:
-            segment = Segment(max(last.number + 1, self._clock.now()), tuple(texts), open=True)
+            number = max(last.number + 1, self._clock.now())
+            segment = Segment(number, tuple(texts), open=True, follows=last.number, before=self._hash(last))
             try:
                 self._table.transact(self._claim(segment, last, found))
             except Cancelled:
@@ -154,6 +179,13 @@ class Segments:
             told.update(segments=1, rows=len(texts))
         done = {*texts, *map(key_of, unreadable)}
         return tuple(row for row in map(key_of, waiting) if row not in done)
+
+    def _hash(self, last: Segment) -> str:
+        """The hash of the object that stands there, where an earlier release has closed it; empty without one."""
+        if last.hash or not last.number:
+            return last.hash
+        standing = self._objects.read(self._name(last))
+        return "" if standing is None else _hash(standing.content)
 
     def _fitting(self, waiting: Sequence[Item]) -> tuple[dict[Key, bytes], list[Item]]:
         """What a segment says of the first rows, as many as fit into it; and those among them that cannot be read."""
@@ -187,12 +219,17 @@ class Segments:
         self._place(segment, b"".join(text for text in texts if text is not None))
 
     def _place(self, segment: Segment, content: bytes) -> None:
-        """The object, then the end of the claim. Several may do so at once: they write the same."""
+        """The object, then the end of the claim. Several may do so at once: they write the same.
+
+        The hash is that of the object which stands: another release may have worded it otherwise.
+        """
+        content = segment.linked(content)
         while not self._objects.create(name := self._name(segment), content):
             standing = self._objects.read(name)
             if standing is not None and _rows_told(standing.content) == _rows_told(content):
+                content = standing.content
                 break
-            moved = Segment(segment.number + 1, segment.rows, open=True)
+            moved = replace(segment, number=segment.number + 1)
             try:
                 self._table.transact(self._move(segment, moved))
             except Cancelled:  # another invocation has finished it, or moved it and will
@@ -200,7 +237,7 @@ class Segments:
             segment = moved
         try:
             open = equals(number=segment.number, open=True)
-            self._table.update(update(self._places.last_segment(), {"open": None}, when=open))
+            self._table.update(update(self._places.last_segment(), {"open": None, "hash": _hash(content)}, when=open))
         except Cancelled:
             return
 
@@ -213,8 +250,7 @@ class Segments:
         return [put(self._places.last_segment(), to.item(), open), *marks]
 
     def _name(self, segment: Segment) -> str:
-        day = datetime.fromtimestamp(segment.number / 1000, UTC)
-        return keys.journal_object(self._places.registry, day.year, day.month, day.day, segment.number)
+        return keys.segment_object(self._places.registry, segment.number)
 
     # --- one row -----------------------------------------------------------------------------------------------------
 
@@ -262,6 +298,10 @@ def _lines(item: Item, bodies: Bodies) -> bytes:
         )
     ]
     return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines)
+
+
+def _hash(content: bytes) -> str:
+    return sha256(content).hexdigest()
 
 
 def _rows_told(content: bytes) -> set[tuple[int, str]] | None:

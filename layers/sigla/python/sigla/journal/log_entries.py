@@ -5,6 +5,7 @@ from typing import Any
 
 import orjson
 
+from sigla import records
 from sigla.journal.origins import origin_of
 from sigla.model import DEFAULT_CONTEXT, Subject
 from sigla.ports.log import LogEntry, Matter
@@ -47,7 +48,7 @@ def _matter_of_entry(entry: Json) -> Matter:
     return Matter(
         type,
         key.get("subject", subject),
-        _name(key),
+        _key_name(key),
         entry.get("version", key.get("version")),
         entry.get("id"),
         is_gone=entry.get("deleted", False)
@@ -61,13 +62,13 @@ def _matter_of_line(line: Json) -> Matter:
     key = orjson.loads(line["key"])
     value = None if line["value"] is None else orjson.loads(line["value"])
     held = value or {}
-    type = key.get("keytype") or key["type"]
+    type = records.type_of_key(key)
     type = "NUMBERING" if type == "NOOP" and "continueAfter" in held else type
     context = key.get("context") or held.get("context") if type in ("CONTEXT", "NUMBERING") else None
     return Matter(
         type,
         Subject(context, "").qualified if context else key.get("subject", ""),
-        _name(key),
+        _key_name(key),
         key.get("version", held.get("version")),
         held.get("id"),
         is_gone=held.get("deleted", False) or value is None or type in _ENDS,
@@ -77,6 +78,6 @@ def _matter_of_line(line: Json) -> Matter:
 _ENDS = ("DELETE_SUBJECT", "CLEAR_SUBJECT")
 
 
-def _name(key: Json) -> str:
-    """Of a KEK, of that of a DEK, of an exporter, of a topic."""
+def _key_name(key: Json) -> str:
+    """The name of a KEK, of the KEK of a DEK, of an exporter or of a topic."""
     return str(key.get("name") or key.get("kekName") or key.get("resourceName") or "")

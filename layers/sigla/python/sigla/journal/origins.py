@@ -43,7 +43,7 @@ from sigla.keks.nouns import Kek
 from sigla.model import Settings
 
 SIGLA: Final = "sigla"
-"""The token of what nobody asked for."""
+"""The token of what the registry does by itself."""
 ANYONE: Final = "anyone"
 """That of those who were asked for no credentials."""
 
@@ -73,8 +73,8 @@ Origin = TypedDict(
 """Members that a row may have beside its change. Rows of release 0.2.0 and earlier ones have none.
 
 epoch: of the region. by: a token of the author. was, is: what the change is about, before and after it. before: the
-SHA-256 of the row before it. commit: what another region needs to carry it out once more. Of these nothing writes epoch
-and commit yet.
+SHA-256 of the row before it, in a directory. commit: what another region needs to carry it out once more. Nothing
+writes epoch and commit yet.
 """
 
 NO_ORIGIN: Final[Origin] = {}
@@ -132,24 +132,24 @@ def _was_and_is(change: Change) -> tuple[str | None, str | None]:
         case SubjectPurged(rows=rows):
             return max(((row.version, row.guid) for row in rows), default=(0, None))[1], None
         case ConfigChanged(seen=seen, config=config):
-            return _settings(seen), _settings(Settings(config, seen.mode))
+            return _settings_digest(seen), _settings_digest(Settings(config, seen.mode))
         case ModeChanged(seen=seen, mode=mode):
-            return _settings(seen), _settings(Settings(seen.config, mode))
+            return _settings_digest(seen), _settings_digest(Settings(seen.config, mode))
         case ImportBegun(seen=seen):
-            return _settings(seen), _settings(Settings(seen.config, "IMPORT"))
+            return _settings_digest(seen), _settings_digest(Settings(seen.config, "IMPORT"))
         case ContextListed() | ContextDropped():
             return None, None
         case NumberingSet(seen=before, after=after):
             return str(before), str(after)
         case KekChanged(seen=seen, kek=kek):
-            return _kek(seen), _kek(kek)
+            return _kek_digest(seen), _kek_digest(kek)
         case DeksChanged(deks=deks):
             was, now = [each.seen for each in deks if each.seen], [each.dek for each in deks if each.dek]
             return _several([*map(key_records.dek_value, was)]), _several([*map(key_records.dek_value, now)])
         case AssociationsChanged(seen=seen, after=after):
-            return _associations(seen), _associations(after)
+            return _associations_digest(seen), _associations_digest(after)
         case ExporterChanged(seen=seen, exporter=exporter):
-            return _exporter(seen), _exporter(exporter)
+            return _exporter_digest(seen), _exporter_digest(exporter)
         case _:
             assert_never(change)
 
@@ -158,22 +158,22 @@ def _newest(head: Head) -> str | None:
     return head.newest.guid if head.newest else None
 
 
-def _kek(kek: Kek | None) -> str | None:
+def _kek_digest(kek: Kek | None) -> str | None:
     return None if kek is None else _digest(key_records.kek_value(kek))
 
 
-def _exporter(exporter: Exporter | None) -> str | None:
+def _exporter_digest(exporter: Exporter | None) -> str | None:
     return None if exporter is None else _digest(exporter_records.exporter_value(exporter))
 
 
-def _settings(settings: Settings) -> str | None:
+def _settings_digest(settings: Settings) -> str | None:
     """None where nothing is set."""
     if settings.config is None and settings.mode is None:
         return None
     return _digest({"config": settings.config and topic.config_json(settings.config), "mode": settings.mode})
 
 
-def _associations(found: Associations) -> str | None:
+def _associations_digest(found: Associations) -> str | None:
     return _several(sorted((association_records.row(one) for one in found), key=orjson.dumps))
 
 

@@ -41,7 +41,39 @@ class LogEntry:
         return any(matter.subject == subject for matter in self.matters)
 
 
+class Link(NamedTuple):
+    """What the journal is chained of: a row, or a segment of rows.
+
+    number: later ones have greater ones. hash: the SHA-256 of what stands there, in hex. before, follows: hash and
+    number of the link before it, as it says itself; empty in the first one, and in those of earlier releases. damage:
+    what is wrong with it, as the end of a sentence.
+    """
+
+    number: int
+    hash: str
+    before: str = ""
+    follows: int = 0
+    damage: str = ""
+
+
 class Log(Protocol):
+    """Link by link and entry by entry. link: how one link is called."""
+
+    @property
+    def link(self) -> str: ...
+
     def entries(self, since: int = 0) -> Iterator[LogEntry]:
         """Commits of a time and later ones, each once, in the order of the journal. Raises StoreError, FormTooNew."""
+        ...
+
+    def links(self) -> Iterator[Link]:
+        """All of them, by their numbers."""
+        ...
+
+    def end(self) -> Link | None:
+        """The last link, as it was written down apart from the chain; None before there is one."""
+        ...
+
+    def untold(self) -> Iterator[str]:
+        """Commits that ought to be in a link and are in none, each as a sentence."""
         ...

@@ -18,7 +18,8 @@
                   progress, of which all but the state are changed without a revision
     principals    name, token, until, expires: of who changed something
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
-    LAST          number, rows, open: the last segment of the journal, open while its object may not be there
+    LAST          number, rows, open: the last segment of the journal, open while its object may not be there;
+                  hash: its SHA-256; follows, before: number and hash of the one before it
     CAUGHT_UP     at: every journal row before it has a segment
 
 hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from heapq import merge
-from typing import Any
+from typing import Any, NamedTuple
 from zlib import crc32
 
 from sigla import keys
@@ -19,6 +19,18 @@ LATE_MS = 60_000
 clocks of AWS differ by less than a second."""
 _TIES = 4096
 """Positions of one millisecond: its commits are told apart by their nonces."""
+
+
+class RowMark(NamedTuple):
+    """A row by its sort key. segment: the number of the one that tells it; 0: none does yet."""
+
+    sk: str
+    segment: int
+    is_aside: bool
+
+    @property
+    def at(self) -> int:
+        return keys.journal_at(self.sk)
 
 
 class AwsJournal:
@@ -46,6 +58,16 @@ class AwsJournal:
         shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
         for _, item in merge(*shards, key=_position):
             yield keys.journal_at(item["sk"]), known(unpacked(item["form"])), item.get("segment")
+
+    def marks(self) -> Iterator[RowMark]:
+        """Which segment tells each row that is kept."""
+        for shard in range(places.JOURNAL_SHARDS):
+            for item in self._table.query(keys.journal_pk(self._registry, shard)):
+                yield RowMark(item["sk"], item.get("segment", 0), is_aside="aside" in item)
+
+    def last_segment(self) -> Item | None:
+        """The row LAST, as `functions/segments` writes it."""
+        return self._table.get(places.Places(self._registry).last_segment())
 
     def end(self) -> int:
         """A row has the time at which its commit was planned, by the clock of its writer."""

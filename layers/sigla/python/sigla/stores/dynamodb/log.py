@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from hashlib import sha256
 from heapq import heappop, heappush
 from itertools import islice
 from typing import Any, Final
@@ -16,7 +17,7 @@ from sigla.errors import FormTooNew, StoreError
 from sigla.forms import SEGMENT_LINE, newer
 from sigla.journal.log_entries import entry_of_lines, entry_of_row
 from sigla.ports.clock import Clock
-from sigla.ports.log import LogEntry
+from sigla.ports.log import Link, LogEntry
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
 from sigla.stores.dynamodb.journal import AwsJournal
 from sigla.stores.s3.objects import SIDE_BY_SIDE, Objects
@@ -28,10 +29,13 @@ REMEMBERED: Final = 65_536
 
 
 class AwsLog:
-    """A `ports.Log`. The table alone is asked for what is so young that it is still there."""
+    """A `ports.Log`, whose links are segments. The table alone is asked for what is so young that it is still there."""
+
+    link: Final = "segment"
 
     def __init__(self, journal: AwsJournal, objects: Objects, clock: Clock, *, registry: str) -> None:
         self._journal = journal
+        self._registry = registry
         self._objects = objects
         self._clock = clock
         self._prefix = keys.journal_prefix(registry)
@@ -40,24 +44,76 @@ class AwsLog:
         if since > self._clock.now() - 1000 * JOURNAL_KEPT_S + DAY_MS:
             yield from (entry_of_row(row, at) for at, row, _ in self._journal.rows(since))
             return
-        yield from (entry for entry in _in_order(self._told(since)) if entry.at >= since)
+        yield from (entry for entry in _by_time(self._told(since)) if entry.at >= since)
         yield from (entry_of_row(row, at) for at, row, segment in self._journal.rows(since) if segment is None)
+
+    def links(self) -> Iterator[Link]:
+        return (_link(_segment_number(name), content) for name, content in self._segments())
+
+    def end(self) -> Link | None:
+        """While the last one is still being written, this is the one before it."""
+        last = self._journal.last_segment()
+        if last is None:
+            return None
+        number, hash = (
+            (last.get("follows"), last.get("before")) if "open" in last else (last["number"], last.get("hash"))
+        )
+        return Link(number, hash) if number and hash else None
+
+    def untold(self) -> Iterator[str]:
+        """Rows that bear the number of a segment which does not tell them, are put aside, or wait for too long."""
+        wanted: dict[int, set[str]] = defaultdict(set)
+        waits_since = self._clock.now() - LATE_MS
+        for row in self._journal.marks():
+            if row.is_aside:
+                yield f"The row {row.sk} of the journal cannot be read, and is in no segment."
+            elif row.segment:
+                wanted[row.segment].add(row.sk)
+            elif row.at < waits_since:
+                yield f"The row {row.sk} of the journal is in no segment, though it is more than an hour old."
+        numbers = iter(sorted(wanted))
+        while some := list(islice(numbers, SIDE_BY_SIDE)):
+            names = [keys.segment_object(self._registry, number) for number in some]
+            for number, stored in zip(some, self._objects.read_many(names), strict=True):
+                told = set() if stored is None else _rows_of(stored.content)
+                for sk in sorted(wanted[number] - told):
+                    yield f"The row {sk} of the journal is not in the segment {number}, which has told it."
 
     def _told(self, since: int) -> Iterator[tuple[int, LogEntry]]:
         """What segments tell, with the time of each. A row is told after it was written."""
         begin = datetime.fromtimestamp(max(0, since - LATE_MS) / 1000, UTC)
-        after = f"{self._prefix}{begin:%Y/%m/%d}/"
+        for name, content in self._segments(f"{self._prefix}{begin:%Y/%m/%d}/"):
+            for entry in _entries(name, content):
+                yield _segment_number(name), entry
+
+    def _segments(self, after: str = "") -> Iterator[tuple[str, bytes]]:
+        """Name and content of each, by their numbers."""
         listed = self._objects.names(self._prefix, after=after)
         while names := list(islice(listed, SIDE_BY_SIDE)):
             for name, stored in zip(names, self._objects.read_many(names), strict=True):
                 if stored is not None:
-                    for entry in _entries(name, stored.content):
-                        yield segment_number(name), entry
+                    yield name, stored.content
 
 
-def segment_number(name: str) -> int:
-    """By the name of its object."""
+def _segment_number(name: str) -> int:
     return int(name.rpartition("/")[2].partition(".")[0])
+
+
+def _link(number: int, content: bytes) -> Link:
+    hash = sha256(content).hexdigest()
+    try:
+        first = orjson.loads(content.partition(b"\n")[0]) if content else {}
+        return Link(number, hash, str(first.get("before", "")), int(first.get("follows", 0)))
+    except (ValueError, TypeError, AttributeError):
+        return Link(number, hash, damage="cannot be read")
+
+
+def _rows_of(content: bytes) -> set[str]:
+    """The rows that a segment tells, by their sort keys."""
+    try:
+        return {keys.journal_sk(line["at"], line["nonce"]) for line in map(orjson.loads, content.splitlines())}
+    except (ValueError, TypeError, LookupError):
+        return set()
 
 
 def _entries(name: str, content: bytes) -> Iterator[LogEntry]:
@@ -74,7 +130,7 @@ def _entries(name: str, content: bytes) -> Iterator[LogEntry]:
         yield entry_of_lines(sorted(lines, key=lambda line: line["part"]))
 
 
-def _in_order(told: Iterator[tuple[int, LogEntry]]) -> Iterator[LogEntry]:
+def _by_time(told: Iterator[tuple[int, LogEntry]]) -> Iterator[LogEntry]:
     """By their times, each once: rows come to segments in the order of a stream."""
     waiting: list[tuple[int, str, LogEntry]] = []
     met: BoundedMemory[tuple[int, str], bool] = BoundedMemory(REMEMBERED)

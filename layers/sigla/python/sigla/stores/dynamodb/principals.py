@@ -23,7 +23,7 @@ REMEMBERED_MS: Final = 300_000
 MOST_REMEMBERED: Final = 4_096
 
 
-class _Known(NamedTuple):
+class _TokenRead(NamedTuple):
     token: str
     read: int
 
@@ -34,7 +34,7 @@ class AwsPrincipals:
     def __init__(self, table: Table, places: Places) -> None:
         self._table = table
         self._places = places
-        self._known: BoundedMemory[str, _Known] = BoundedMemory(MOST_REMEMBERED)
+        self._known: BoundedMemory[str, _TokenRead] = BoundedMemory(MOST_REMEMBERED)
 
     def token_of(self, author: Author | None, now: int) -> str:
         """The author's token, made if need be. One that was asked for a moment ago is remembered. Raises StoreError."""
@@ -42,7 +42,7 @@ class AwsPrincipals:
             return plain
         known = self._known.get(author.name)
         if known is None or not 0 <= now - known.read < REMEMBERED_MS:
-            known = _Known(self._ask(author, now), now)
+            known = _TokenRead(self._ask(author, now), now)
             self._known.keep(author.name, known)
         return known.token
 

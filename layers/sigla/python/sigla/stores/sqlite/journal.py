@@ -2,6 +2,8 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import Final
 
 import orjson
 
@@ -9,7 +11,7 @@ from sigla import journal
 from sigla.changes import Change
 from sigla.journal import NO_EFFECTS, Effects, known
 from sigla.journal.log_entries import entry_of_row
-from sigla.ports.log import LogEntry
+from sigla.ports.log import Link, LogEntry
 from sigla.stores.sqlite.principals import token_of
 from sigla.stores.sqlite.unit import Reader
 
@@ -20,8 +22,28 @@ LATE_MS = 3_600_000
 
 def append(db: sqlite3.Connection, change: Change, effects: Effects = NO_EFFECTS) -> None:
     """The row of a commit, inside its step."""
-    told = journal.row(change, effects, journal.origin(change, token_of(db, change.author, change.ts)))
-    db.execute("INSERT INTO journal (form) VALUES (?)", (orjson.dumps(told),))
+    origin = journal.origin(change, token_of(db, change.author, change.ts))
+    if before := _hash_of_last(db):
+        origin["before"] = before
+    form = orjson.dumps(journal.row(change, effects, origin))
+    position = db.execute("INSERT INTO journal (form) VALUES (?)", (form,)).lastrowid
+    db.execute("INSERT OR REPLACE INTO journal_end VALUES (1, ?, ?)", (position, _hash(form)))
+
+
+def _hash_of_last(db: sqlite3.Connection) -> str:
+    """As it was written down; of a row that an earlier release wrote, as it stands. Empty before the first row."""
+    (last,) = db.execute("SELECT max(position) FROM journal").fetchone()
+    if last is None:
+        return ""
+    known = db.execute("SELECT hash FROM journal_end WHERE position = ?", (last,)).fetchone()
+    if known is not None:
+        return str(known[0])
+    (form,) = db.execute("SELECT form FROM journal WHERE position = ?", (last,)).fetchone()
+    return _hash(form)
+
+
+def _hash(form: bytes) -> str:
+    return sha256(form).hexdigest()
 
 
 class EmbeddedJournal:
@@ -31,9 +53,13 @@ class EmbeddedJournal:
         self._unit = unit
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
+        for position, form in self.forms(after):
+            yield position, known(orjson.loads(form))
+
+    def forms(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
+        """The same as they are stored."""
         while page := self._page(after):
-            for position, form in page:
-                yield position, known(orjson.loads(form))
+            yield from page
             after = page[-1][0]
 
     def end(self) -> int:
@@ -52,7 +78,9 @@ class EmbeddedJournal:
 
 
 class EmbeddedLog:
-    """A `ports.Log`."""
+    """A `ports.Log`, whose links are rows. A row names the one before by its hash alone: its number is one less."""
+
+    link: Final = "row"
 
     def __init__(self, unit: Reader, journal: EmbeddedJournal) -> None:
         self._unit = unit
@@ -61,6 +89,17 @@ class EmbeddedLog:
     def entries(self, since: int = 0) -> Iterator[LogEntry]:
         rows = self._journal.read(self._before(since))
         return (entry for _, row in rows if (entry := entry_of_row(row)).at >= since)
+
+    def links(self) -> Iterator[Link]:
+        return (_link(position, form) for position, form in self._journal.forms())
+
+    def end(self) -> Link | None:
+        found = self._unit.connection.execute("SELECT position, hash FROM journal_end").fetchone()
+        return None if found is None else Link(*found)
+
+    def untold(self) -> Iterator[str]:
+        """Every commit is a row, and nothing else."""
+        return iter(())
 
     def _before(self, since: int) -> int:
         """A position, rather too early: writes that wait for each other are not written in the order of their times."""
@@ -78,3 +117,11 @@ class EmbeddedLog:
             "SELECT form FROM journal WHERE position > ? ORDER BY position LIMIT 1", (position,)
         ).fetchone()
         return int(orjson.loads(form)["ts"])
+
+
+def _link(position: int, form: bytes) -> Link:
+    try:
+        before = orjson.loads(form).get("before", "")
+    except (ValueError, AttributeError):
+        return Link(position, _hash(form), damage="cannot be read")
+    return Link(position, _hash(form), str(before), position - 1)

@@ -167,6 +167,13 @@ CREATE {temporary} TABLE IF NOT EXISTS principal (  -- who stands behind a token
     until INTEGER NOT NULL        -- milliseconds since the epoch
 ) STRICT, WITHOUT ROWID;
 """,
+    "journal_end": """
+CREATE {temporary} TABLE IF NOT EXISTS journal_end (  -- the last row of the journal that names the one before it
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    position INTEGER NOT NULL,
+    hash TEXT NOT NULL            -- SHA-256 of the row
+) STRICT;
+""",
     "exporter": """
 CREATE {temporary} TABLE IF NOT EXISTS exporter (
     key BLOB PRIMARY KEY,         -- the name in UTF-16

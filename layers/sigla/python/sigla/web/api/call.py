@@ -70,7 +70,7 @@ class Call:
         return self.principal or self.address
 
     def author(self, options: Options) -> Author:
-        """Who asks for what the request changes."""
+        """The author of what the request changes."""
         request = self.request_id[:LONGEST_TOLD].decode("latin-1")
         return Author(self.principal, "api", request, self.address[:LONGEST_TOLD], options.names_days * DAY_MS)
 
