@@ -16,11 +16,10 @@ from sigla.functions.telemetry import (
     METRICS,
     MOST_TOGETHER,
     NAMESPACE,
-    STRANGERS_LINES,
     RequestLog,
     RequestMetrics,
 )
-from sigla.observe import Seen
+from sigla.observe import STRANGERS_LINES, Seen
 from sigla.stores.clock import SystemClock
 from tests.build import FixedClock
 from tests.contract.aws import make_table

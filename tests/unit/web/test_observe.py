@@ -148,3 +148,42 @@ def test_a_busy_server_tells_of_many_requests_at_once() -> None:
         assert told == [0, 1, 2, 3]
 
     asyncio.run(serve())
+
+
+# --- what is refused for want of a right -----------------------------------------------------------------------------
+
+DENIED = Seen("DELETE", "/subjects/{subject}", 403, 1, b"id", 2, 40301, principal="ada", writes=True, address="::1")
+STRANGE = Seen("GET", "/subjects", 401, 1, b"id", 2, 401, address="192.0.2.9")
+
+
+def test_where_no_request_has_a_line_a_denied_write_has_one() -> None:
+    """Each of them; and of those without a known key the first ones of a minute, or a flood would fill the disk."""
+    told: list[Seen] = []
+    clock = FixedClock()
+    log = observe.DeniedAlone(told.append, clock)
+    read = DENIED._replace(method="GET", writes=False)
+    for seen in [DENIED] * 50 + [STRANGE] * 50 + [read, DENIED._replace(status=200), STRANGE._replace(status=404)]:
+        log(seen)
+    assert told == [DENIED] * 50 + [STRANGE] * observe.STRANGERS_LINES
+    clock.sleep(60)
+    log(STRANGE)
+    assert len(told) == 51 + observe.STRANGERS_LINES
+
+
+def test_a_refusal_says_from_where_it_was_asked(registry: Registry) -> None:
+    """What is answered otherwise has no address in the log."""
+    told: list[Seen] = []
+    reader = Principal("ada", (READ,))
+    options = app.HttpOptions(authenticate=lambda sent: reader if sent else None, watchers=(told.append,))
+    application = app.build(registry, options=options)
+    client = Client(lambda scope, *channels: application({**scope, "client": ("192.0.2.1", 1)}, *channels))
+    sent = {"authorization": "any"}
+    assert client("DELETE", "/subjects/orders", headers=sent).status == 403
+    assert client("GET", "/config/orders").status == 401
+    assert client("GET", "/subjects", headers=sent).status == 200
+    denied, strange, fine = told
+    assert (denied.is_denied_write, denied.principal, denied.address) == (True, "ada", "192.0.2.1")
+    assert (strange.is_denied_write, strange.address) == (False, "192.0.2.1")
+    assert fine.address == ""
+    assert observe.request(denied)["address"] == "192.0.2.1"
+    assert "address" not in observe.request(fine)

@@ -7,7 +7,7 @@ import asyncio
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import orjson
 
@@ -18,13 +18,21 @@ from sigla.ports.kms import KmsFailed as KeyServiceFailed
 
 NO_PARAMS: Mapping[str, str] = {}
 
+UNKNOWN_KEY: Final = 401
+DENIED: Final = 403
+
+MINUTE_MS: Final = 60_000
+STRANGERS_LINES: Final = 10
+"""How many lines a minute are written for requests without a known key, where not all are: a flood has no end."""
+
 
 class Seen(NamedTuple):
     """A request as it is told afterwards.
 
     route: the template; where no route was found, the class of the path (`/subjects/*`). sent: bytes of body. params:
     of the path. principal: the name of the key that asked; empty where none was asked for, or none was right. deleted:
-    how many versions it deleted, softly or for good.
+    how many versions it deleted, softly or for good. writes: whether its route may change something. address: where it
+    came from, of a request that was refused for want of a key or of a right.
     """
 
     method: str
@@ -37,11 +45,17 @@ class Seen(NamedTuple):
     params: Mapping[str, str] = NO_PARAMS
     principal: str = ""
     deleted: int = 0
+    writes: bool = False
+    address: str = ""
 
     @property
     def took_ms(self) -> float:
         """How long it took, to the microsecond."""
         return self.took_ns // 1000 / 1000
+
+    @property
+    def is_denied_write(self) -> bool:
+        return self.status == DENIED and self.writes
 
 
 Watcher = Callable[[Seen], None]
@@ -75,6 +89,8 @@ def request(seen: Seen) -> Facts:
             facts[name] = seen.params[name]
     if seen.principal:
         facts["principal"] = seen.principal
+    if seen.address:
+        facts["address"] = seen.address
     return facts
 
 
@@ -176,3 +192,41 @@ class Log:
         if self._zone:
             facts["zone"] = self._zone
         self._write(as_line(facts))
+
+
+class Ration:
+    """So many in a minute; what is refused is counted until the next that is not."""
+
+    def __init__(self, most: int, clock: Clock) -> None:
+        self._most = most
+        self._clock = clock
+        self._since: int | None = None
+        self._spent = 0
+        self._refused = 0
+
+    def spend(self) -> int | None:
+        """How many were refused since the last one; None if this one is refused, too."""
+        now = self._clock.now()
+        if self._since is None or not 0 <= now - self._since < MINUTE_MS:
+            self._since, self._spent = now, 0
+        if self._spent == self._most:
+            self._refused += 1
+            return None
+        self._spent += 1
+        refused, self._refused = self._refused, 0
+        return refused
+
+
+class DeniedAlone:
+    """Tells a log of every write that was denied, and of requests without a known key the first ones of each minute.
+
+    For those who want no line per request: who has tried to change what, and may not, is to be found all the same.
+    """
+
+    def __init__(self, log: Watcher, clock: Clock) -> None:
+        self._log = log
+        self._strangers = Ration(STRANGERS_LINES, clock)
+
+    def __call__(self, seen: Seen) -> None:
+        if seen.is_denied_write or (seen.status == UNKNOWN_KEY and self._strangers.spend() is not None):
+            self._log(seen)

@@ -129,7 +129,7 @@ def serve(
 
         def options(zone: str = "") -> app.HttpOptions:
             log = observe.Log(out, clock=SystemClock(), release=__version__, zone=zone)
-            watchers = (log,) if settings.log_requests else ()
+            watchers = (log if settings.log_requests else observe.DeniedAlone(log, SystemClock()),)
             door = app.HttpOptions(watchers=watchers, log_failure=out.tell, guesses=guesses, guard=guard)
             return _web_options(settings, authenticate, door)
 
@@ -240,7 +240,7 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     auth = KEYS if settings.auth == AUTO else settings.auth
     if auth == NONE:
         log.tell(_open("the function"))
-    watchers = (metrics, log) if settings.log_requests else (metrics,)
+    watchers = (metrics, log if settings.log_requests else observe.DeniedAlone(log, clock))
     door = replace(gateway.OPTIONS, watchers=watchers, log_failure=log.tell)
     authenticate = _authenticator(auth, keys, log.tell)
     handler = gateway.handler(registry, options=_web_options(settings, authenticate, door))

@@ -19,16 +19,11 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 from sigla import observe
 from sigla.aws.clients import LOST, THROTTLED, Calls
 from sigla.functions.lifecycle import Handler
-from sigla.observe import Facts, Seen
+from sigla.observe import MINUTE_MS, STRANGERS_LINES, Facts, Ration, Seen
 from sigla.ports.clock import Clock
 from sigla.stores.ownership import EVENT
 
 NAMESPACE = "Sigla"
-
-MINUTE_MS = 60_000
-
-STRANGERS_LINES = 10
-"""How many lines a minute an environment writes for requests without a known key: a flood has no end."""
 
 MOST_TOGETHER = 99
 """Requests whose metrics share a line. With a hundred values of a metric Powertools writes the line itself."""
@@ -63,29 +58,6 @@ def _logger(service: str) -> Logger:
     return Logger(service=service, logger_handler=_Stdout(), location=None, use_rfc3339=True, utc=True)
 
 
-class _Ration:
-    """So many in a minute; what is refused is counted until the next that is not."""
-
-    def __init__(self, most: int, clock: Clock) -> None:
-        self._most = most
-        self._clock = clock
-        self._since: int | None = None
-        self._spent = 0
-        self._refused = 0
-
-    def spend(self) -> int | None:
-        """How many were refused since the last one; None if this one is refused, too."""
-        now = self._clock.now()
-        if self._since is None or not 0 <= now - self._since < MINUTE_MS:
-            self._since, self._spent = now, 0
-        if self._spent == self._most:
-            self._refused += 1
-            return None
-        self._spent += 1
-        refused, self._refused = self._refused, 0
-        return refused
-
-
 class RequestLog:
     """Writes the line of each request, but of successful reads by id only a share, and of a flood of 401 its beginning.
 
@@ -114,7 +86,7 @@ class RequestLog:
         self._calls = calls
         self._before = calls.count
         self._draw = draw or Random().random  # noqa: S311 - which line is left out need not be secret
-        self._strangers = _Ration(STRANGERS_LINES, clock)
+        self._strangers = Ration(STRANGERS_LINES, clock)
         self._cold = True
         self._invocation: str | None = None
 

@@ -6,6 +6,7 @@ from time import perf_counter_ns
 from starlette.types import Scope
 
 from sigla import observe
+from sigla.auth.permissions import OPEN, READ
 from sigla.changes import Author
 from sigla.changes.kinds import DAY_MS
 from sigla.registry import Options
@@ -90,6 +91,7 @@ class Call:
         found, took_ns = self.found, perf_counter_ns() - self.started
         if found is None:
             return observe.Seen(self.method, self.family, status, took_ns, self.request_id, sent, error_code)
+        is_refused = status in (observe.UNKNOWN_KEY, observe.DENIED)
         return observe.Seen(
             self.method,
             found.route.path,
@@ -101,6 +103,8 @@ class Call:
             found.params,
             self.principal,
             deleted,
+            found.route.access not in (OPEN, READ),
+            self.address[:LONGEST_TOLD] if is_refused else "",
         )
 
     def prepared(self, answer: Answer, *, gzip: bool) -> tuple[int, list[Header], bytes]:
