@@ -42,7 +42,7 @@ def test_a_key_is_two_lines_that_a_person_and_a_script_can_read(data: str, capsy
 def test_a_key_may_only_read_unless_more_is_asked_for(data: str, capsys: Captured) -> None:
     assert main(["keys", "create", "curious", "--data", data, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told) == {"key", "secret", "role", "subjects", "created"}
+    assert set(told) == {"key", "secret", "role", "delete", "subjects", "created"}
     assert (told["key"], told["role"], told["subjects"]) == ("curious", "reader", [])
 
 

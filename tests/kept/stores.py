@@ -19,7 +19,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -224,8 +224,8 @@ def keep_second_name(catalog: Catalog, bodies: Bodies) -> None:
 
 def put_keys(keys: Keys) -> None:
     key = ApiKey(NAME, "writer", ("orders",), verifier_of(SECRET), NOW)
-    keys.put(NAME, json.dumps(asdict(key)).encode())
-    keys.put("revoked", json.dumps(asdict(replace(key, name="revoked"))).encode())
+    keys.put(NAME, key.record())
+    keys.put("revoked", replace(key, name="revoked").record())
     keys.remove("revoked")
 
 

@@ -18,6 +18,7 @@ from sigla.associations.verbs import writing
 from sigla.associations.verbs.writing import Manner
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
+from sigla.auth.permissions import ADMIN, DELETE, READ, WRITE, Access
 from sigla.exporters.nouns import ExporterDraft
 from sigla.exporters.verbs import changing
 from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
@@ -34,15 +35,39 @@ from tests.build import NOW, FixedClock, a_draft, a_text
 from tests.unit.web.conftest import Client
 from tests.unit.web.test_gateway import function_url, rest
 
-ROLES = ("reader", "writer", "admin")
 NOBODY, STRANGER = "nobody", "stranger"
-KEYS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    **{role: (role, ()) for role in ROLES},
-    **{f"{role}-of-a": (role, ("a-",)) for role in ROLES},
-    **{f"{role}-of-z": (role, ("z-",)) for role in ROLES},
+KINDS: Mapping[str, tuple[Access, ...]] = {
+    "reader": (READ,),
+    "writer": (READ, WRITE),
+    "deleter": (READ, WRITE, DELETE),
+    "admin": (READ, WRITE, DELETE, ADMIN),
 }
-WHO = (NOBODY, STRANGER, *KEYS)
-"""Everybody: without a key, with a bad one, of each role; the last six are restricted to `a-…` and to `z-…`."""
+"""What each kind of principal may. A deleter is a writer whose key says that it may delete."""
+
+EVERYWHERE = ""
+PREFIXES: Mapping[str, tuple[str, ...]] = {EVERYWHERE: (), "a": ("a-",), "z": ("z-",), "team": (":.team:",)}
+"""By reach: what a key is good for. The last one is a context as a whole."""
+
+
+@dataclass(frozen=True)
+class Who:
+    """A principal, or none: then it is of no kind."""
+
+    name: str
+    kind: str = ""
+    reach: str = EVERYWHERE
+
+    @property
+    def may(self) -> tuple[Access, ...]:
+        return KINDS.get(self.kind, ())
+
+    def __str__(self) -> str:
+        return self.name
+
+
+KEYS = tuple(Who(f"{kind}-of-{reach}" if reach else kind, kind, reach) for reach in PREFIXES for kind in KINDS)
+WHO = (Who(NOBODY), Who(STRANGER), *KEYS)
+"""Everybody: without a key, with a bad one, of each kind and each reach."""
 
 SUBJECTS = {
     "a-one": "A",
@@ -99,7 +124,14 @@ class Guarded:
 def cut(folder: Path) -> tuple[EmbeddedKeys, dict[str, str]]:
     """A key for everybody who has one, and their secrets."""
     keys = EmbeddedKeys(folder)
-    return keys, {who: api_keys.create(keys, who, role, subjects, now=NOW)[1] for who, (role, subjects) in KEYS.items()}
+    return keys, {who.name: _key_of(keys, who) for who in KEYS}
+
+
+def _key_of(keys: EmbeddedKeys, who: Who) -> str:
+    """Its secret."""
+    deletes = who.kind == "deleter"
+    role = "writer" if deletes else who.kind
+    return api_keys.create(keys, who.name, role, PREFIXES[who.reach], now=NOW, deletes=deletes)[1]
 
 
 def fill(registry: Registry) -> None:

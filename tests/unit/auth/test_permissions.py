@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla.auth.narrowed import Narrowed
-from sigla.auth.permissions import ADMIN, GENERAL, OPEN, READ, ROLES, WRITE, meet, principal, reach
+from sigla.auth.permissions import ADMIN, DELETE, GENERAL, OPEN, READ, ROLES, WRITE, meet, principal, reach
 from sigla.model import Search, Subject
 from sigla.ports.catalog import Catalog
 from sigla.rules import names
@@ -79,8 +79,14 @@ def test_settings_of_what_one_reaches_into_are_shown() -> None:
 
 def test_each_role_may_what_the_one_before_may_and_more() -> None:
     """Open routes ask for nothing, so that no role needs to be allowed them."""
-    assert ROLES == {"reader": (READ,), "writer": (READ, WRITE), "admin": (READ, WRITE, ADMIN)}
+    assert ROLES == {"reader": (READ,), "writer": (READ, WRITE), "admin": (READ, WRITE, DELETE, ADMIN)}
     assert OPEN not in principal("x", "admin", ()).may
+
+
+def test_a_writer_deletes_where_its_key_says_so_and_no_other_role_changes() -> None:
+    """Who registers from a pipeline has no need to take away what consumers read by."""
+    may = {role: principal("x", role, (), deletes=True).may for role in ROLES}
+    assert may == {**ROLES, "writer": (READ, WRITE, DELETE)}
 
 
 def test_every_question_to_the_catalog_is_narrowed() -> None:

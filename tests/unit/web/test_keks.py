@@ -136,7 +136,7 @@ def test_no_refusal_tells_whether_credentials_were_guessed(tmp_path: Path) -> No
     kek = {"name": "k", "kmsType": "local-kms", "kmsKeyId": "k"}
     with guarded(*cut(tmp_path)) as world, next(iter(DOORS.values()))(world) as ask:
         refused = [
-            ask("writer-of-a", "POST", K, {**kek, "kmsProps": {"namespace": "n", "secret": guess}, "deleted": deleted})
+            ask("deleter-of-a", "POST", K, {**kek, "kmsProps": {"namespace": "n", "secret": guess}, "deleted": deleted})
             for guess in ("s", "another")
             for deleted in (False, True)
         ]

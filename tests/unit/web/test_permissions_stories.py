@@ -10,7 +10,7 @@ import pytest
 
 from sigla import observe
 from sigla.auth.narrowed import Narrowed
-from sigla.auth.permissions import READ, ROLES, Principal, reach
+from sigla.auth.permissions import READ, Principal, reach
 from sigla.errors import StoreError
 from sigla.model import Subject
 from sigla.registry import Registry
@@ -18,11 +18,11 @@ from sigla.rules import names
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.web import app
 from tests.build import a_draft, a_text
-from tests.unit.auth.guarded import Guarded, guarded
+from tests.unit.auth.guarded import KINDS, Guarded, guarded
 from tests.unit.web.conftest import Client, Response
 
 Asks = Callable[..., Response]
-"""A request of a principal: its role and its prefixes in words (`reader a- :.team:`), method, target, body."""
+"""A request of a principal: its kind and its prefixes in words (`reader a- :.team:`), method, target, body."""
 
 
 @pytest.fixture
@@ -37,8 +37,8 @@ def ask(world: Guarded) -> Asks:
 
 
 def principal(header: bytes | None) -> Principal:
-    role, *prefixes = (header or b"").decode().split()
-    return Principal("somebody", ROLES[role], reach(prefixes))
+    kind, *prefixes = (header or b"").decode().split()
+    return Principal("somebody", KINDS[kind], reach(prefixes))
 
 
 def asking(registry: Registry, **options: Any) -> Asks:
@@ -333,4 +333,4 @@ def test_a_batch_does_not_tell_what_a_topic_of_others_has(ask: Asks) -> None:
         (answer,) = ask(who, "POST", "/associations:batchMutate", batch).json["results"]
         return [one["subject"] for one in answer["result"].get("associations", ())]
 
-    assert (told("writer b-"), told("writer a-")) == (["b-shared"], [])
+    assert (told("deleter b-"), told("deleter a-")) == (["b-shared"], [])

@@ -22,7 +22,11 @@ JOURNAL_ROW: Final = 1
 SEGMENT_LINE: Final = 1
 """The form of a line of the journal in S3."""
 
-API_KEY: Final = 1
+API_KEY_OF_0_2: Final = 1
+"""A key whose role and prefixes say all that it may."""
+
+API_KEY: Final = 2
+"""A key that may less than its role and prefixes say: a writer that may not delete, a key that expires."""
 
 BACKUP: Final = 1
 """The form of a backup: which members its file has, and in which order."""

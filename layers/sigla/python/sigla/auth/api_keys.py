@@ -1,7 +1,10 @@
 """API keys: a name, a role, a reach, and what a secret is verified by. The secret itself is shown once and never kept.
 
-{"form": 1, "name": "orders", "role": "writer", "subjects": ["orders-"], "verifier": "<SHA-256 in hex>",
- "created": 1700000000000}
+{"form": 2, "name": "orders", "role": "writer", "delete": false, "subjects": ["orders-"],
+ "verifier": "<SHA-256 in hex>", "created": 1700000000000}
+
+A release that does not know of a restriction would let the key do what it must not, so a key that has one says form 2,
+and is refused by 0.2.0. All others say form 1, and go on opening after a way back.
 """
 
 import json
@@ -9,13 +12,13 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
 from typing import Any, Protocol
 
-from sigla.auth.permissions import ROLES, Principal, principal
-from sigla.forms import API_KEY, FORM, newer
+from sigla.auth.permissions import ROLES, WRITE, WRITER, Principal, principal
+from sigla.forms import API_KEY, API_KEY_OF_0_2, FORM, newer
 from sigla.rules import names
 from sigla.shapes import fits
 
@@ -84,25 +87,51 @@ class KeyTooNew(DamagedKey):
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """A key as it is kept. subjects: prefixes; none of them is everything. created: milliseconds since the epoch."""
+    """A key as it is kept. subjects: prefixes; none of them is everything. created: milliseconds since the epoch.
+
+    deletes: whether a writer may delete, too.
+    """
 
     name: str
     role: str
     subjects: tuple[str, ...]
     verifier: str
     created: int
+    deletes: bool = False
 
     @property
     def principal(self) -> Principal:
-        return principal(self.name, self.role, self.subjects)
+        return principal(self.name, self.role, self.subjects, deletes=self.deletes)
+
+    @property
+    def form(self) -> int:
+        return API_KEY if self.role == WRITER and not self.deletes else API_KEY_OF_0_2
+
+    def members(self) -> Mapping[str, object]:
+        """What is kept of it."""
+        return {
+            FORM: self.form,
+            "name": self.name,
+            "role": self.role,
+            **({"delete": self.deletes} if self.role == WRITER else {}),
+            "subjects": self.subjects,
+            "verifier": self.verifier,
+            "created": self.created,
+        }
+
+    def record(self) -> bytes:
+        return json.dumps(self.members()).encode()
 
 
-def create(keys: Keys, name: str, role: str, subjects: Sequence[str], *, now: int) -> tuple[ApiKey, str]:
+def create(
+    keys: Keys, name: str, role: str, subjects: Sequence[str], *, now: int, deletes: bool = False
+) -> tuple[ApiKey, str]:
     """The key, with its secret: 256 random bits, which cannot be guessed from their hash. Raises NotAKey, KeyTaken."""
-    _check_key(name, role, subjects)
+    _check_name(name)
+    check_good_for(role, subjects, deletes=deletes)
     secret = secrets.token_urlsafe(SECRET_BYTES)
-    key = ApiKey(name, role, tuple(subjects), verifier_of(secret), now)
-    keys.put(name, json.dumps({FORM: API_KEY, **asdict(key)}).encode())
+    key = ApiKey(name, role, tuple(subjects), verifier_of(secret), now, deletes and role == WRITER)
+    keys.put(name, key.record())
     return key, secret
 
 
@@ -120,12 +149,22 @@ def read_key(name: str, record: bytes) -> ApiKey:
             raise DamagedKey(f"its {field} is not {shape}")
     if said["name"] != name:
         raise DamagedKey(f"it is the record of a key {said['name']!r}")
-    key = ApiKey(name, said["role"], tuple(said["subjects"]), said["verifier"], said["created"])
+    deletes = said["role"] == WRITER and _deletes(said)
+    key = ApiKey(name, said["role"], tuple(said["subjects"]), said["verifier"], said["created"], deletes)
     try:
-        _check_key(key.name, key.role, key.subjects)
+        _check_name(key.name)
+        check_good_for(key.role, key.subjects)
     except NotAKey as problem:
         raise DamagedKey(str(problem).rstrip(".")) from problem
     return key
+
+
+def _deletes(said: Mapping[str, Any]) -> bool:
+    """Writers of 0.2.0 and before, whose keys say nothing about it, go on deleting."""
+    deletes = said.get("delete", True if said.get(FORM) != API_KEY else None)
+    if not isinstance(deletes, bool):
+        raise DamagedKey("its delete is not true or false")
+    return deletes
 
 
 def _object(record: bytes) -> Mapping[str, Any]:
@@ -151,7 +190,13 @@ def _is_moment(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LAST_MOMENT
 
 
+def _is_form(value: object) -> bool:
+    """Keys from before the numbers have none."""
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
+
+
 _SHAPES: Mapping[str, tuple[Callable[[object], bool], str]] = {
+    FORM: (_is_form, "a number"),
     "name": (partial(fits, type=str), "a text"),
     "role": (partial(fits, type=str), "a text"),
     "subjects": (_is_texts, "a list of texts"),
@@ -165,14 +210,20 @@ def verifier_of(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
-def _check_key(name: str, role: str, subjects: Sequence[str]) -> None:
+def _check_name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise NotAKey(
             f"Invalid name of a key {name!r}: expected up to 64 letters, digits, '.', '_' and '-', "
             "the first a letter or digit."
         )
+
+
+def check_good_for(role: str, subjects: Sequence[str], *, deletes: bool = False) -> None:
+    """deletes: whether a writer is to delete, too. Raises NotAKey for a role or a prefix that there is not."""
     if role not in ROLES:
         raise NotAKey(f"Unknown role {role!r}. Valid roles: {', '.join(ROLES)}.")
+    if deletes and WRITE not in ROLES[role]:
+        raise NotAKey(f"A {role} cannot delete: who deletes is a writer or an admin.")
     for prefix in subjects:
         if not prefix:
             raise NotAKey("An empty prefix would mean every subject: name a prefix, or leave --subjects out.")

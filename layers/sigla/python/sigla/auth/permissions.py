@@ -7,6 +7,7 @@ everything, and what is written here costs it nothing.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import Final
 
 from sigla.model import DEFAULT_CONTEXT, GLOBAL, REGISTRY_WIDE, Search, Subject
 from sigla.rules import names
@@ -21,6 +22,7 @@ class Access(Enum):
     OPEN = "open"
     READ = "read"
     WRITE = "write"
+    DELETE = "delete"
     ADMIN = "admin"
 
     @property
@@ -29,14 +31,17 @@ class Access(Enum):
         return self.value.capitalize()
 
 
-OPEN, READ, WRITE, ADMIN = Access
+OPEN, READ, WRITE, DELETE, ADMIN = Access
 
 ROLES: Mapping[str, tuple[Access, ...]] = {
     "reader": (READ,),
     "writer": (READ, WRITE),
-    "admin": (READ, WRITE, ADMIN),
+    "admin": (READ, WRITE, DELETE, ADMIN),
 }
 """What each role may. To add a role, add a row."""
+
+WRITER: Final = "writer"
+"""The role that may also delete where a key, or a row of an issuer's map, says so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +79,10 @@ class Principal:
     reach: Reach | None = None
 
 
-def principal(name: str, role: str, prefixes: Sequence[str]) -> Principal:
-    return Principal(name, ROLES[role], reach(prefixes))
+def principal(name: str, role: str, prefixes: Sequence[str], *, deletes: bool = False) -> Principal:
+    """deletes: whether a writer may delete, too; of other roles it says nothing."""
+    may = (*ROLES[role], DELETE) if deletes and role == WRITER else ROLES[role]
+    return Principal(name, may, reach(prefixes))
 
 
 def reach(prefixes: Sequence[str]) -> Reach | None:

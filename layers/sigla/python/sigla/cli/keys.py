@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.auth.api_keys import ApiKey, Keys
+from sigla.auth.permissions import DELETE
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 from sigla.ports.clock import Clock
@@ -26,11 +27,11 @@ their secrets, and are made and revoked while it runs. With --bucket your own AW
 ROLES = """\
 roles:
   reader    reads schemas, looks them up, checks compatibility
-  writer    the same, registers, and deletes softly
+  writer    the same, and registers; with --delete also deletes softly
   admin     everything: config, modes, contexts, permanent deletes
 
 Without --subjects a key is good for all subjects; with it, for those that begin with one of the prefixes, which are
-written as in `subjectPrefix`: orders-   :.team:   :.team:orders-   :*:orders-
+written as in `subjectPrefix`: orders-   :.team:orders-   :*:orders-   and :.team: for a context as a whole.
 """
 
 SHOWN_ONCE = "The secret is not kept anywhere and cannot be shown again."
@@ -53,6 +54,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     made.add_argument("name", metavar="NAME", help="the name of the key; clients send it as the user")
     made.add_argument("--role", default="reader", metavar="ROLE", help="reader, writer or admin (default %(default)s)")
+    made.add_argument("--delete", action="store_true", help="a writer's: it may also delete, softly")
     made.add_argument(
         "--subjects", nargs="+", default=[], metavar="PREFIX", help="allow only subjects that begin with PREFIX"
     )
@@ -85,7 +87,9 @@ def create(args: argparse.Namespace) -> int:
 
     with _kept_in(args) as (keys, clock):
         try:
-            key, secret = api_keys.create(keys, args.name, args.role, args.subjects, now=clock.now())
+            key, secret = api_keys.create(
+                keys, args.name, args.role, args.subjects, now=clock.now(), deletes=args.delete
+            )
         except api_keys.NotAKey as problem:
             raise Misuse(str(problem)) from None
         except api_keys.KeyTaken:
@@ -163,12 +167,18 @@ def _store_name(args: argparse.Namespace) -> str:
 
 
 def _key_facts(key: ApiKey) -> Mapping[str, object]:
-    return {"role": key.role, "subjects": list(key.subjects), "created": key.created}
+    return {
+        "role": key.role,
+        "delete": DELETE in key.principal.may,
+        "subjects": list(key.subjects),
+        "created": key.created,
+    }
 
 
 def _table_row(key: ApiKey) -> tuple[str, str, str, str]:
     created = datetime.fromtimestamp(key.created / 1000, UTC).strftime("%Y-%m-%d %H:%M")
-    return key.name, key.role, " ".join(key.subjects) or "all", created
+    role = f"{key.role}, delete" if key.deletes else key.role
+    return key.name, role, " ".join(key.subjects) or "all", created
 
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:

@@ -26,6 +26,10 @@ class BatchRequest:
     requests: tuple[Request, ...]
 
     @property
+    def deletes(self) -> bool:
+        return any(each.operation == DELETE for request in self.requests for each in request.wanted)
+
+    @property
     def cascades(self) -> bool:
         """Whether subjects may go with their associations."""
         return any(each.cascade for request in self.requests for each in request.wanted if each.operation == DELETE)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
 from sigla.auth.permissions import Access
+from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import DEFAULT_CONTEXT, SchemaId, Subject, Version
 from sigla.rules import names
 from sigla.web.api import queries
@@ -76,6 +77,14 @@ class Exchange:
     sees_credentials: bool = True
     may: Collection[Access] | None = None
     _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
+
+    def check(self, access: Access, subject: Subject | None = None) -> None:
+        """What a body asks for beyond its route. subject: whom the refusal names. Raises Denied."""
+        if self.may is None or access in self.may:
+            return
+        if subject is None:
+            raise DeniedEverywhere(operation=access.operation)
+        raise Denied(operation=access.operation, subject=subject)
 
     @property
     def asks_nothing(self) -> bool:

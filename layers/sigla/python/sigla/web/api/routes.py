@@ -21,7 +21,7 @@ from sigla.associations.refusals import (
     SubjectAssociated,
     SubjectOwned,
 )
-from sigla.auth.permissions import ADMIN, OPEN, READ, WRITE, Access
+from sigla.auth.permissions import ADMIN, DELETE, OPEN, READ, WRITE, Access
 from sigla.contract import HIGHEST
 from sigla.errors import Refusal
 from sigla.exporters import refusals as exporter_refusals
@@ -208,7 +208,7 @@ ROUTES = (
     Route("POST", "/subjects/{subject}", READ, subjects.lookup, "Which version is this schema?", "Schema",
           body=Body(DRAFT, "lookUpSchemaUnderSubject"), query=(NORMALIZE, DELETED, FORMAT),
           refuses=(*NO_SUBJECT, *NO_ID, *OFFER), operation="Lookup schema operation"),
-    Route("DELETE", "/subjects/{subject}", WRITE, subjects.delete_subject, "Delete every version", "Numbers",
+    Route("DELETE", "/subjects/{subject}", DELETE, subjects.delete_subject, "Delete every version", "Numbers",
           query=(PERMANENT,), refuses=(*NO_SUBJECT, errors.SubjectSoftDeleted, errors.SubjectNotSoftDeleted,
                                        errors.OperationNotPermitted, errors.Referenced),
           operation="Delete subject operation"),
@@ -224,7 +224,7 @@ ROUTES = (
           refuses=REGISTRATION, operation="Register operation"),
     Route("GET", "/subjects/{subject}/versions/{version}", READ, subjects.version, "A version of a subject", "Schema",
           query=(FORMAT, REFERENCE_FORMAT, DELETED, FIND_TAGS), refuses=(*NO_VERSION, *SHOWN)),
-    Route("DELETE", "/subjects/{subject}/versions/{version}", WRITE, subjects.delete_version, "Delete a version",
+    Route("DELETE", "/subjects/{subject}/versions/{version}", DELETE, subjects.delete_version, "Delete a version",
           "Number", query=(PERMANENT,), refuses=(*NO_VERSION, errors.VersionSoftDeleted, errors.VersionNotSoftDeleted,
                                                  errors.OperationNotPermitted, errors.Referenced),
           operation="Delete Schema Version operation"),
@@ -289,7 +289,7 @@ ROUTES = (
     Route("PUT", f"{KEKS}/{{kek}}", WRITE, keks.update_kek, "Change a KEK", "Kek", registry_wide=True,
           body=Body("UpdateKekRequest", "putKek"), query=(TEST_SHARING,),
           refuses=(*NO_KEY, *KMS), operation="Update key operation"),
-    Route("DELETE", f"{KEKS}/{{kek}}", WRITE, keks.delete_kek, "Delete a KEK", "Nothing", registry_wide=True,
+    Route("DELETE", f"{KEKS}/{{kek}}", DELETE, keks.delete_kek, "Delete a KEK", "Nothing", registry_wide=True,
           query=(PERMANENT,), status=204, operation="Delete key operation",
           refuses=(*NO_KEY, key_refusals.KeyNotSoftDeleted, key_refusals.KekInUse)),
     Route("POST", f"{KEKS}/{{kek}}/undelete", WRITE, keks.undelete_kek, "Undelete a KEK", "Nothing", status=204,
@@ -307,7 +307,7 @@ ROUTES = (
           body=Body("CreateDekRequest", "createDekWithSubject"),
           query=(Query("rewrap", FLAG, "Put this material in the place of what stands"),),
           refuses=(*NO_KEY_VERSION, *NEW_KEY), operation="Create key operation"),
-    Route("DELETE", f"{DEKS}/{{subject}}", WRITE, keks.delete_deks, "Delete every version of a DEK", "Nothing",
+    Route("DELETE", f"{DEKS}/{{subject}}", DELETE, keks.delete_deks, "Delete every version of a DEK", "Nothing",
           query=(ALGORITHM, PERMANENT), status=204, refuses=(*NO_KEY, key_refusals.KeyNotSoftDeleted),
           operation="Delete key operation"),
     Route("POST", f"{DEKS}/{{subject}}/undelete", WRITE, keks.undelete_deks, "Undelete every version of a DEK",
@@ -317,7 +317,7 @@ ROUTES = (
           query=(ALGORITHM, DELETED, *PAGED), refuses=NO_KEY, lists=True),
     Route("GET", DEK_VERSION, READ, keks.show_dek, "A version of a DEK", "Dek", query=(ALGORITHM, DELETED), lists=True,
           refuses=(*NO_KEY_VERSION, *KMS)),
-    Route("DELETE", DEK_VERSION, WRITE, keks.delete_deks, "Delete a version of a DEK", "Nothing", status=204,
+    Route("DELETE", DEK_VERSION, DELETE, keks.delete_deks, "Delete a version of a DEK", "Nothing", status=204,
           query=(ALGORITHM, PERMANENT), refuses=(*NO_KEY_VERSION, key_refusals.KeyNotSoftDeleted),
           operation="Delete key operation"),
     Route("POST", f"{DEK_VERSION}/undelete", WRITE, keks.undelete_deks, "Undelete a version of a DEK", "Nothing",
@@ -338,7 +338,7 @@ ROUTES = (
           "Associate a topic, or register its next schemas", "Association",
           body=Body("AssociationRequest", "createOrUpdateAssociation"), query=(ASSOCIATION_CONTEXT, DRY_RUN),
           refuses=ASSOCIATION, operation="Update association operation"),
-    Route("DELETE", "/associations/resources/{resource}", WRITE, associations.delete,
+    Route("DELETE", "/associations/resources/{resource}", DELETE, associations.delete,
           "Delete the associations of a topic", "Nothing", status=204,
           query=(RESOURCE_TYPE, ASSOCIATION_TYPE,
                  Query("cascadeLifecycle", FLAG, "Strong ones too, with their subjects for good", access=ADMIN),

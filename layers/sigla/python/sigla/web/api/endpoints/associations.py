@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from sigla.associations.nouns import CREATE, TOPIC, UPSERT, Selection
 from sigla.associations.verbs import batches, deleting, reading, writing
 from sigla.associations.verbs.writing import Manner
-from sigla.auth.permissions import ADMIN
-from sigla.errors import DeniedEverywhere
+from sigla.auth.permissions import ADMIN, DELETE
 from sigla.model import DEFAULT_CONTEXT, Page
 from sigla.registry import Registry
 from sigla.rules import names
@@ -95,10 +94,12 @@ def batch_get(exchange: Exchange, registry: Registry, *, include_schemas: bool) 
 
 
 def batch_mutate(exchange: Exchange, registry: Registry, *, context: str, dry_run: bool) -> Answer:
-    """What deletes subjects with their associations asks for as much as it does by itself."""
+    """What deletes associations, or subjects with them, asks for as much as it does by itself."""
     batch = wire.read_batch(exchange.body, exchange.operation)
-    if batch.cascades and exchange.may is not None and ADMIN not in exchange.may:
-        raise DeniedEverywhere(operation=ADMIN.operation)
+    if batch.deletes:
+        exchange.check(DELETE)
+    if batch.cascades:
+        exchange.check(ADMIN)
     became = batches.mutate_all(registry, batch, _manner(exchange, context, dry_run=dry_run))
     return json_answer({"results": [wire.result(one) for one in became]}, MULTI_STATUS)
 

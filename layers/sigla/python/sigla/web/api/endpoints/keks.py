@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from sigla.auth.permissions import DELETE
 from sigla.keks.nouns import DEFAULT_ALGORITHM, Algorithm, Kek
 from sigla.keks.rules import check_kek_name, check_subject, without_credentials
 from sigla.keks.verbs import deks as dek_verbs
@@ -36,6 +37,8 @@ def kek_names(
 
 def create_kek(exchange: Exchange, registry: Registry, *, test_sharing: bool) -> Answer:
     draft = wire.read_kek(exchange.body, exchange.operation)
+    if draft.deleted:  # it deletes an equal one that stands (KEY-4)
+        exchange.check(DELETE)
     return _shown(exchange, kek_verbs.create_kek(registry, draft, test_sharing=test_sharing))
 
 
@@ -80,11 +83,15 @@ def dek_subjects(exchange: Exchange, registry: Registry, *, deleted: bool, offse
 
 def create_dek_named(exchange: Exchange, registry: Registry) -> Answer:
     draft = wire.read_dek(exchange.body, exchange.operation)
+    if draft.deleted:
+        exchange.check(DELETE)
     return _shown_dek(dek_verbs.create_dek_named(registry, exchange.params["kek"], draft))
 
 
 def create_dek(exchange: Exchange, registry: Registry, *, rewrap: bool) -> Answer:
     draft = wire.read_dek(exchange.body, exchange.operation, rewrap=rewrap)
+    if draft.deleted:
+        exchange.check(DELETE, exchange.subject)
     return _shown_dek(dek_verbs.create_dek(registry, exchange.params["kek"], exchange.subject, draft))
 
 
