@@ -29,6 +29,7 @@ NAMES = (
     "waits",
     "largest",
     "tls",
+    "guesses",
     "upgrade",
     "exporters",
 )

@@ -1,9 +1,10 @@
 import json
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from sigla.auth.api_keys import read_key, verifier_of
+from sigla.auth.api_keys import ApiKey, read_key, shown_moment, verifier_of
 from sigla.cli import main
 from sigla.settings import PREFIX
 from sigla.stores.sqlite.keys import EmbeddedKeys
@@ -42,7 +43,7 @@ def test_a_key_is_two_lines_that_a_person_and_a_script_can_read(data: str, capsy
 def test_a_key_may_only_read_unless_more_is_asked_for(data: str, capsys: Captured) -> None:
     assert main(["keys", "create", "curious", "--data", data, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told) == {"key", "secret", "role", "delete", "subjects", "created"}
+    assert set(told) == {"key", "secret", "role", "delete", "subjects", "created", "expires", "former"}
     assert (told["key"], told["role"], told["subjects"]) == ("curious", "reader", [])
 
 
@@ -60,9 +61,9 @@ def test_keys_are_listed_without_anything_that_opens_a_door(data: str, capsys: C
     assert main(["keys", "list", "--data", data, "--json"]) == 0
     listed = capsys.readouterr().out
     assert [one["key"] for one in json.loads(listed)] == ["chief", "orders"]
-    for shown in (table, listed):
-        assert secret not in shown
-        assert verifier_of(secret) not in shown
+    for told in (table, listed):
+        assert secret not in told
+        assert verifier_of(secret) not in told
 
 
 def test_nothing_is_listed_where_there_are_no_keys(data: str, capsys: Captured) -> None:
@@ -207,3 +208,157 @@ def test_the_keys_of_a_directory_are_found_by_the_url_of_its_store(data: str, ca
     assert main(["keys", "list", "--store", "memory:"]) == 2
     assert main(["keys", "list", "--store", "data"]) == 2
     assert "Invalid address of a store 'data'" in capsys.readouterr().err
+
+
+# --- what ends, and what was used ------------------------------------------------------------------------------------
+
+DAY_MS = 86_400_000
+
+
+def kept(data: str, name: str) -> ApiKey:
+    record = EmbeddedKeys(Path(data)).get(name)
+    assert record is not None
+    return read_key(name, record)
+
+
+@pytest.mark.parametrize("arguments, delete", [([], False), (["--delete"], True)])
+def test_a_writer_deletes_if_its_key_is_made_so(
+    data: str, capsys: Captured, arguments: list[str], delete: bool
+) -> None:
+    assert main(["keys", "create", "orders", "--role", "writer", *arguments, "--data", data, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["delete"] is delete
+    assert kept(data, "orders").deletes is delete
+    main(["keys", "list", "--data", data])
+    assert ("writer, delete" in capsys.readouterr().out) is delete
+
+
+def test_a_key_ends_after_a_while_or_at_a_time(data: str, capsys: Captured) -> None:
+    """A contractor's key goes by itself."""
+    main(["keys", "create", "days", "--expires", "90d", "--data", data])
+    main(["keys", "create", "day", "--expires", "2999-01-31T09:00:00Z", "--data", data])
+    main(["keys", "create", "always", "--data", data])
+    days = kept(data, "days")
+    assert days.expires == days.created + 90 * DAY_MS
+    assert kept(data, "day").expires == 32_474_768_400_000
+    assert kept(data, "always").expires is None
+    capsys.readouterr()
+    main(["keys", "list", "--data", data])
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
+    assert "2999-01-31 09:00" in rows["day"]
+    assert "never" in rows["always"]
+    main(["keys", "list", "--data", data, "--json"])
+    assert [each["expires"] for each in json.loads(capsys.readouterr().out)] == [None, 32_474_768_400_000, days.expires]
+
+
+def test_an_expired_key_is_listed_as_such(data: str, capsys: Captured) -> None:
+    """Whoever looks for the reason of a 401 finds it there."""
+    key = ApiKey("orders", "reader", (), verifier_of("x"), 0, expires=DAY_MS)
+    EmbeddedKeys(Path(data)).put("orders", key.record())
+    assert main(["keys", "list", "--data", data]) == 0
+    assert "1970-01-02 00:00, expired" in capsys.readouterr().out
+    assert main(["keys", "rotate", "orders", "--data", data]) == 1
+    assert "The key orders expired at 1970-01-02 00:00:00Z: revoke it, and make a new one." in capsys.readouterr().err
+
+
+def test_a_rotation_says_until_when_both_secrets_are_good(data: str, capsys: Captured) -> None:
+    main(["keys", "create", "orders", "--role", "writer", "--data", data])
+    before = kept(data, "orders")
+    capsys.readouterr()
+    assert main(["keys", "rotate", "orders", "--for", "12h", "--data", data]) == 0
+    told = capsys.readouterr()
+    after = kept(data, "orders")
+    (first, second) = told.out.splitlines()
+    assert first == "key: orders"
+    assert after.verifier == verifier_of(second.removeprefix("secret: "))
+    ((verifier, until),) = ((each.verifier, each.until) for each in after.former)
+    assert verifier == before.verifier
+    assert f"The secret before opens the key, too, until {shown_moment(until)}; then it opens nothing." in told.err
+    assert "cannot be shown again" in told.err
+    main(["keys", "list", "--data", data])
+    assert f"2, until {shown_moment(until)[:16]}" in capsys.readouterr().out
+    assert main(["keys", "rotate", "orders", "--for", "0", "--data", data, "--json"]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["former"] == []
+    assert "open nothing any more" in told.err
+
+
+def test_a_rotation_whose_secret_cannot_be_shown_is_taken_back(data: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk, a pipe that has gone: otherwise the key would have a secret that is nowhere."""
+
+    class Full:
+        def write(self, _: str) -> int:
+            raise OSError(28, "No space left on device")
+
+        def flush(self) -> None: ...
+
+    main(["keys", "create", "orders", "--data", data])
+    before = EmbeddedKeys(Path(data)).get("orders")
+    monkeypatch.setattr("sys.stdout", Full())
+    assert main(["keys", "rotate", "orders", "--data", data]) != 0
+    assert EmbeddedKeys(Path(data)).get("orders") == before
+
+
+def test_a_key_that_is_not_there_or_damaged_is_not_rotated(data: str, capsys: Captured) -> None:
+    main(["keys", "create", "orders", "--data", data])
+    (Path(data) / "default" / "keys" / "orders.json").write_text("{}")
+    assert main(["keys", "rotate", "orders", "--data", data]) == 1
+    assert main(["keys", "rotate", "nobody", "--data", data]) == 1
+    told = capsys.readouterr().err
+    assert "The key orders in" in told
+    assert "Unknown key nobody" in told
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (["create", "orders", "--expires", "soon"], "Invalid end 'soon'"),
+        (["create", "orders", "--expires", "2001-01-01"], "would have expired already"),
+        (["create", "orders", "--expires", "0"], "would have expired already"),
+        (["create", "orders", "--delete"], "A reader cannot delete"),
+        (["rotate", "orders", "--for", "a while"], "Invalid duration 'a while'"),
+        (["rotate", "orders", "--for", "12"], "Invalid duration '12'"),
+        (["rotate", "orders", "--for", "-1d"], "expected one argument"),
+    ],
+)
+def test_an_end_that_is_none_is_refused_in_a_sentence(
+    data: str, capsys: Captured, arguments: list[str], word: str
+) -> None:
+    with suppress(SystemExit):  # argparse's own, with 2
+        assert main(["keys", *arguments, "--data", data]) == 2
+    assert word in capsys.readouterr().err
+    assert not Path(data).exists()
+
+
+def test_the_day_of_the_last_use_is_listed(data: str, capsys: Captured) -> None:
+    """A note about a key of this name that was revoked says nothing of the new one."""
+    main(["keys", "create", "orders", "--data", data])
+    main(["keys", "create", "unused", "--data", data])
+    keys = EmbeddedKeys(Path(data))
+    keys.note_use("orders", "2999-11-30")
+    keys.note_use("unused", "2001-11-30")
+    capsys.readouterr()
+    main(["keys", "list", "--data", data, "--json"])
+    assert [each["used"] for each in json.loads(capsys.readouterr().out)] == ["2999-11-30", None]
+    main(["keys", "list", "--data", data])
+    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["used", "2999-11-30", "-"]
+
+
+@pytest.mark.parametrize("prefix, warned", [(":.team", True), (":.team:", False), ("orders-", False), (":*:", False)])
+def test_who_writes_the_beginning_of_a_context_is_told_so(
+    data: str, capsys: Captured, prefix: str, warned: bool
+) -> None:
+    """`:.team` is `.team2` as well; a colon is easily forgotten."""
+    assert main(["keys", "create", "team", "--subjects", prefix, "--data", data]) == 0
+    assert ("every context whose name begins so" in capsys.readouterr().err) is warned
+
+
+def test_a_key_in_aws_is_rotated_in_its_bucket(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    with in_process():
+        monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+        main(["keys", "create", "orders", "--expires", "90d", "--bucket", BUCKET])
+        assert main(["keys", "rotate", "orders", "--for", "7d", "--bucket", BUCKET]) == 0
+        capsys.readouterr()
+        assert main(["keys", "list", "--bucket", BUCKET, "--json"]) == 0
+        (told,) = json.loads(capsys.readouterr().out)
+        assert len(told["former"]) == 1
+        assert told["used"] is None

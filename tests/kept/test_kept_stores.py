@@ -10,6 +10,8 @@ import pytest
 
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import BasicKeys
+from sigla.auth.permissions import DELETE, READ, WRITE
+from sigla.auth.rotation import rotate
 from sigla.cli import main
 from sigla.model import BodyKey, SchemaId, Search
 from sigla.ports.store import Store
@@ -143,7 +145,16 @@ def test_its_key_opens_and_the_revoked_one_does_not(kept: Kept) -> None:
     principal = who(basic(NAME, SECRET))
     assert principal is not None
     assert principal.name == NAME
+    assert principal.may == (READ, WRITE, DELETE), "0.2.0 let writers delete, and an upgrade takes no right away"
     assert who(basic("revoked", SECRET)) is None
+
+
+def test_its_key_is_rotated_and_keeps_what_it_may(kept: Kept) -> None:
+    """The other secret opens what it has opened, and the kept one goes on for a while."""
+    rotated = rotate(kept.keys, NAME, now=later().now(), lasts_ms=60_000)
+    who = BasicKeys(kept.keys, later())
+    assert rotated.key.form == 1, "0.2.0 goes on reading it"
+    assert who(basic(NAME, SECRET)) == who(basic(NAME, rotated.secret)) == rotated.key.principal
 
 
 def basic(name: str, secret: str) -> bytes:

@@ -5,6 +5,7 @@ import shlex
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
+from datetime import UTC, datetime, timedelta
 from io import StringIO
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from confluent_kafka.serialization import SerializationError
 from sigla import cli
 from tests.protocol.clients.server import Server, run, serving
 from tests.protocol.clients.shop import NOTED_ORDER, ORDER, another, avro, value_of
+from tests.waiting import eventually
 
 MESSAGE = {"number": 1, "customer": "Ada"}
 
@@ -83,6 +85,55 @@ def test_a_client_is_told_what_it_may_not(server: Server, data: Path) -> None:
         with pytest.raises(SchemaRegistryError, match="on Subject: payments-value") as raised:
             AvroSerializer(reader, json.dumps(ORDER))(MESSAGE, value_of("payments"))
         assert refusal(raised.value) == (403, 40301)
+
+
+def test_a_writer_deletes_if_its_key_says_so(server: Server, data: Path) -> None:
+    """Its client is told what it may not; what it may it does, in the same server."""
+    writer, deleter = a_key(data, "w", "--role", "writer"), a_key(data, "d", "--role", "writer", "--delete")
+    with client(server, writer) as registering, client(server, deleter) as deleting:
+        registering.register_schema("passing-value", avro(ORDER))
+        with pytest.raises(SchemaRegistryError, match="denied operation Delete on Subject: passing-value") as raised:
+            registering.delete_subject("passing-value")
+        assert refusal(raised.value) == (403, 40301)
+        assert deleting.delete_subject("passing-value") == [1]
+        with pytest.raises(SchemaRegistryError, match="denied operation Admin"):
+            deleting.delete_subject("passing-value", permanent=True)
+
+
+def test_a_rotated_key_works_with_both_secrets_and_says_when_it_was_used(server: Server, data: Path) -> None:
+    """While the server runs: the other secret is good at once, and the one before is until it ends."""
+    before = a_key(data, "rotated")
+    with client(server, before) as old:
+        assert old.get_compatibility() == "BACKWARD"
+        rotated = run("keys", "rotate", "rotated", "--data", str(data), "--json")
+        assert rotated.returncode == 0, rotated.stderr
+        with client(server, shown(rotated.stdout)) as new:
+            assert new.get_subjects() == old.get_subjects()
+    ended = run("keys", "rotate", "rotated", "--for", "0", "--data", str(data), "--json")
+    with client(server, shown(ended.stdout)) as new:
+        assert new.get_compatibility() == "BACKWARD"
+    eventually(lambda: used(data, "rotated"))
+
+
+def used(data: Path, name: str) -> str:
+    """The day that `sigla keys list` tells of a key."""
+    with redirect_stdout(StringIO()) as told:
+        assert cli.main(["keys", "list", "--data", str(data), "--json"]) == 0
+    return next(str(key["used"] or "") for key in json.loads(told.getvalue()) if key["key"] == name)
+
+
+def test_an_expired_key_is_a_wrong_one_and_the_log_says_why(server: Server, data: Path) -> None:
+    """It ends while its client is connected."""
+    end = datetime.now(UTC) + timedelta(seconds=2)
+    key = a_key(data, "passing", "--expires", end.isoformat())
+    with server.kept() as ask:
+        assert ask("GET", "/subjects", headers=authorization(key)).status == 200
+        eventually(lambda: ask("GET", "/subjects", headers=authorization(key)).status == 401)
+        told = ask("GET", "/subjects", headers=authorization(key))
+        wrong = ask("GET", "/subjects", headers=authorization("passing:wrong"))
+    assert datetime.now(UTC) >= end
+    assert (told.status, told.body) == (wrong.status, wrong.body)
+    server.wait_for(lambda server: "The key passing opens nothing, because it expired at " in server.output)
 
 
 @pytest.mark.parametrize("key", ["nobody:secret", "producer2:wrong"])

@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -255,3 +255,25 @@ DOORS: Mapping[str, Callable[[Guarded], Any]] = {
     "rest": lambda world: Aws(world, rest),
     "function-url": lambda world: Aws(world, function_url),
 }
+
+
+class Unchanged:
+    """A filled world behind a door: the same one until a request has changed it, then another."""
+
+    def __init__(self, keys: tuple[EmbeddedKeys, Mapping[str, str]], door: Callable[[Guarded], Any]) -> None:
+        self._keys = keys
+        self._door = door
+        self._opened = ExitStack()
+        self._world: tuple[Guarded, Ask] | None = None
+
+    def __call__(self) -> tuple[Guarded, Ask]:
+        if self._world and self._world[0].commits:
+            self.close()
+        if not self._world:
+            world = self._opened.enter_context(guarded(*self._keys))
+            self._world = world, self._opened.enter_context(self._door(world))
+        return self._world
+
+    def close(self) -> None:
+        self._world = None
+        self._opened.close()

@@ -68,6 +68,67 @@ def test_a_removed_key_is_gone_and_its_name_free(keys: Keys) -> None:
     assert keys.get("orders") == b"two"
 
 
+def test_a_key_is_replaced_by_those_who_have_seen_it(keys: Keys) -> None:
+    """Two who rotate a key at a time would each lock out the clients of the other."""
+    keys.put("orders", b"one")
+    assert keys.replace("orders", b"one", b"two") is True
+    assert keys.replace("orders", b"one", b"three") is False
+    assert keys.get("orders") == b"two"
+
+
+def test_a_key_that_was_revoked_meanwhile_is_not_replaced(keys: Keys) -> None:
+    """It would open the registry again."""
+    assert keys.replace("orders", b"one", b"two") is False
+    keys.put("orders", b"one")
+    keys.remove("orders")
+    assert keys.replace("orders", b"one", b"two") is False
+    assert keys.get("orders") is None
+
+
+def test_the_day_of_a_use_is_kept_and_only_a_later_one_changes_it(keys: Keys) -> None:
+    """Instances whose clocks differ note the same key."""
+    assert keys.last_uses(["orders", "payments"]) == {}
+    for day in ("2026-11-30", "2026-12-01", "2026-11-30"):
+        keys.note_use("orders", day)
+    assert keys.last_uses(["orders", "payments"]) == {"orders": "2026-12-01"}
+    assert list(keys.list()) == []
+    assert keys.names() == frozenset()
+
+
+def test_a_note_that_cannot_be_understood_is_none(keys: Keys) -> None:
+    """It is for people; the next day writes it anew."""
+    for day in ("tomorrow", "2026-13-01", "20261130"):
+        keys.note_use(f"key-{day}", day)
+        assert keys.last_uses([f"key-{day}"]) == {}
+        keys.note_use(f"key-{day}", "2026-11-30")
+        assert keys.last_uses([f"key-{day}"]) == {f"key-{day}": "2026-11-30"}
+
+
+def test_what_changes_keys_changes_their_state(tmp_path: Path) -> None:
+    """By it a guess is answered without a look at a file. A note about a use changes no key."""
+    keys = EmbeddedKeys(tmp_path)
+    keys.put("first", b"one")
+    folder = tmp_path / "default" / "keys"
+
+    def state_before() -> object:
+        """The folder is made old first: clocks of file systems tick, and changes of one tick look alike."""
+        os.utime(folder, (0, 0))
+        return keys.state()
+
+    for change in (
+        lambda: keys.put("orders", b"one"),
+        lambda: keys.replace("orders", b"one", b"two"),
+        lambda: keys.remove("orders"),
+    ):
+        before = state_before()
+        change()
+        assert keys.state() != before
+    before = state_before()
+    keys.note_use("first", "2026-11-30")
+    keys.replace("first", b"another", b"two")
+    assert keys.state() == before
+
+
 def test_keys_are_listed_by_name(keys: Keys) -> None:
     """Names that differ in case alone are two, on any file system."""
     for name in ("b", "a.b", "B", "a-1", "0"):

@@ -6,6 +6,7 @@ from contextlib import closing
 
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
+from sigla.auth.uses import KeyUses
 from sigla.stores.s3.api_keys import AwsKeys
 from sigla.stores.s3.objects import Objects
 from tests.build import NOW, FixedClock
@@ -28,4 +29,35 @@ def test_guesses_cost_a_bucket_next_to_nothing() -> None:
             assert who(basic("orders", str(guess))) is None
             assert who(basic(f"name-{guess}", "x")) is None
         assert who(basic("orders", secret))
-        assert Counter(call.operation for call in faults.calls) == {"GetObject": 2, "ListObjectsV2": 1}
+        assert Counter(call.operation for call in faults.calls) == {"GetObject": 1, "ListObjectsV2": 1}
+
+
+def test_a_key_that_is_used_costs_one_look_a_minute_and_one_note_a_day() -> None:
+    """No request waits for the note; the second instance of a day finds it, and writes none."""
+    clock = FixedClock()
+    with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=clock)) as objects:
+        keys = AwsKeys(objects)
+        _, secret = api_keys.create(keys, "orders", "reader", (), now=NOW)
+        header = basic("orders", secret)
+        faults = Faults(clients.s3)
+
+        def a_day() -> tuple[Counter[str], Counter[str]]:
+            """What ten minutes of requests of one instance ask, and what its notes do."""
+            told: list[str] = []
+            who, noted = BasicKeys(keys, clock, used=told.append), KeyUses(keys, clock)
+            faults.calls.clear()
+            for _ in range(1000):
+                assert who(header)
+                clock.time += 600
+            requests = Counter(call.operation for call in faults.calls)
+            faults.calls.clear()
+            for name in told:
+                noted(name)
+            noted._thread.shutdown()
+            return requests, Counter(call.operation for call in faults.calls)
+
+        assert a_day() == ({"GetObject": 10}, {"GetObject": 1, "PutObject": 1})
+        assert a_day() == ({"GetObject": 10}, {"GetObject": 1})
+        clock.time += 86_400_000
+        assert a_day() == ({"GetObject": 10}, {"GetObject": 1, "PutObject": 1})
+        assert list(objects.names("default/key-uses/")) == ["default/key-uses/orders"]

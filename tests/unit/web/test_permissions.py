@@ -1,7 +1,7 @@
 """Every route × everybody, through every door: who may, who may not, what they see."""
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from sigla.auth.permissions import ADMIN, DELETE, OPEN, Access
 from sigla.model import SchemaId
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.web.api.routes import ROUTES, Route
-from tests.unit.auth.guarded import DOORS, EVERYWHERE, PREFIXES, WHO, Ask, Guarded, Reply, Who, cut, guarded
+from tests.unit.auth.guarded import DOORS, EVERYWHERE, PREFIXES, WHO, Guarded, Reply, Unchanged, Who, cut, guarded
 
 
 @dataclass(frozen=True)
@@ -303,28 +303,6 @@ def door(request: pytest.FixtureRequest) -> Any:
 def world(keys: tuple[EmbeddedKeys, Mapping[str, str]]) -> Iterator[Guarded]:
     with guarded(*keys) as world:
         yield world
-
-
-class Unchanged:
-    """A filled world behind a door: the same one until a request has changed it, then another."""
-
-    def __init__(self, keys: tuple[EmbeddedKeys, Mapping[str, str]], door: Callable[[Guarded], Any]) -> None:
-        self._keys = keys
-        self._door = door
-        self._opened = ExitStack()
-        self._world: tuple[Guarded, Ask] | None = None
-
-    def __call__(self) -> tuple[Guarded, Ask]:
-        if self._world and self._world[0].commits:
-            self.close()
-        if not self._world:
-            world = self._opened.enter_context(guarded(*self._keys))
-            self._world = world, self._opened.enter_context(self._door(world))
-        return self._world
-
-    def close(self) -> None:
-        self._world = None
-        self._opened.close()
 
 
 @pytest.fixture(scope="module", params=DOORS)

@@ -28,6 +28,9 @@ API_KEY_OF_0_2: Final = 1
 API_KEY: Final = 2
 """A key that may less than its role and prefixes say: a writer that may not delete, a key that expires."""
 
+KEY_USE: Final = 1
+"""The form of a note about when an API key was last used."""
+
 BACKUP: Final = 1
 """The form of a backup: which members its file has, and in which order."""
 

@@ -120,6 +120,10 @@ def api_keys_prefix(registry: str) -> str:
     return f"{component(registry)}/keys/"
 
 
+def key_uses_prefix(registry: str) -> str:
+    return f"{component(registry)}/key-uses/"
+
+
 def identity_object(registry: str) -> str:
     return f"{component(registry)}/identity.json"
 

@@ -6,7 +6,7 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sigla import __version__, languages, observe
 from sigla.auth.api_keys import Keys
-from sigla.auth.credentials import FRESH_MS, Authenticator, BasicKeys
+from sigla.auth.credentials import Authenticator, BasicKeys, reporting
 from sigla.auth.guesses import Guesses
+from sigla.auth.uses import KeyUses
 from sigla.cache.counts import Farthest
 from sigla.cache.ring import Ring
 from sigla.effort import Limits
@@ -124,7 +125,7 @@ def serve(
     ):
         kept = store.keys
         guesses = Guesses(SystemClock())
-        authenticate = _authenticator(auth, kept, out.tell, fresh_ms=0)
+        authenticate = _authenticator(auth, kept, out.tell, opened)
         guard = _guard(settings, host) if auth == NONE and is_loopback(host) else None
 
         def options(zone: str = "") -> app.HttpOptions:
@@ -242,7 +243,7 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
         log.tell(_open("the function"))
     watchers = (metrics, log if settings.log_requests else observe.DeniedAlone(log, clock))
     door = replace(gateway.OPTIONS, watchers=watchers, log_failure=log.tell)
-    authenticate = _authenticator(auth, keys, log.tell)
+    authenticate = _authenticator(auth, keys, log.tell, opened)
     handler = gateway.handler(registry, options=_web_options(settings, authenticate, door))
     return answering(log.following(handler), Probe(settings.zone, os.environ, ring.probe, release=__version__))
 
@@ -340,14 +341,12 @@ def keys(address: Address, registry: str = "") -> Iterator[tuple[Keys, Clock]]:
         yield kept, SystemClock()
 
 
-def _authenticator(auth: str, keys: Keys, tell: observe.Teller, *, fresh_ms: int = FRESH_MS) -> Authenticator | None:
-    """None where everybody may do everything."""
-
-    def report(name: str, why: str) -> None:
-        message = f"The key {name} opens nothing, because {why}."
-        tell({"event": "damaged-key", "key": name, "message": message})
-
-    return None if auth == NONE else BasicKeys(keys, SystemClock(), report, fresh_ms=fresh_ms)
+def _authenticator(auth: str, keys: Keys, tell: observe.Teller, opened: ExitStack) -> Authenticator | None:
+    """None where everybody may do everything. opened: takes what is to be closed at the end."""
+    if auth == NONE:
+        return None
+    uses = opened.enter_context(closing(KeyUses(keys, SystemClock(), tell)))
+    return BasicKeys(keys, SystemClock(), reporting(tell), used=uses)
 
 
 def _local_auth(auth: str, host: str) -> str:

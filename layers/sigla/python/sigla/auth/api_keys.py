@@ -3,8 +3,12 @@
 {"form": 2, "name": "orders", "role": "writer", "delete": false, "subjects": ["orders-"],
  "verifier": "<SHA-256 in hex>", "created": 1700000000000}
 
+`expires` is a time, too. A key that was rotated has `"former": [{"verifier": "…", "until": 1700000000000}]`: secrets
+that go on opening until then.
+
 A release that does not know of a restriction would let the key do what it must not, so a key that has one says form 2,
-and is refused by 0.2.0. All others say form 1, and go on opening after a way back.
+and is refused by 0.2.0. All others say form 1, and go on opening after a way back. 0.2.0 passes by `former`: it takes
+the newest secret alone.
 """
 
 import json
@@ -12,7 +16,8 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import sha256
 from typing import Any, Protocol
@@ -28,6 +33,9 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 VERIFIER = re.compile(r"[0-9a-f]{64}")
 
 SECRET_BYTES = 32
+
+MOST_SECRETS = 4
+"""So many open a key at a time: the newest, and those before the last rotations."""
 
 LAST_MOMENT = 253_402_300_799_999
 """The end of the year 9999, in milliseconds since 1970: calendars go no further."""
@@ -55,8 +63,27 @@ class Keys(Protocol):
         """All with their names, by name."""
         ...
 
+    def state(self) -> object:
+        """Another one after each key that was made, replaced or removed. None where that cannot be told at once.
+
+        A change within two seconds of another may leave it as it is.
+        """
+        ...
+
+    def replace(self, name: str, seen: bytes, record: bytes) -> bool:
+        """False if what is there is not, or may not be, what was seen; nothing has changed then. Durable if True."""
+        ...
+
     def remove(self, name: str) -> bool:
         """Whether there was one. Where nothing may be deleted a mark takes its place, which `get` does not tell."""
+        ...
+
+    def note_use(self, name: str, day: str) -> None:
+        """Keeps the day, as in `2026-11-30`, unless a later one is kept. Whether it is durable does not matter."""
+        ...
+
+    def last_uses(self, names: Sequence[str]) -> Mapping[str, str]:
+        """The days that were noted, by name. What cannot be understood is left out."""
         ...
 
 
@@ -68,15 +95,23 @@ class NotAKey(ValueError):
     """A name, a role or a prefix that no key can have; the message is a sentence."""
 
 
-class DamagedKey(ValueError):
-    """What is kept under a name is not that key: it opens nothing. The message says what is wrong with it."""
+class OpensNothing(ValueError):
+    """Why a key opens nothing, as half a sentence. event: what logs call it; cure: what to do about it."""
 
-    cure = "revoke it, or remove its file, and make a new one"
+    event = ""
+    cure = ""
 
     @property
     def advice(self) -> str:
         """What is wrong, and what to do about it."""
         return f"{self}: {self.cure}"
+
+
+class DamagedKey(OpensNothing):
+    """What is kept under a name is not that key. The message says what is wrong with it."""
+
+    event = "damaged-key"
+    cure = "revoke it, or remove its file, and make a new one"
 
 
 class KeyTooNew(DamagedKey):
@@ -85,11 +120,32 @@ class KeyTooNew(DamagedKey):
     cure = "install that release or a later one"
 
 
+class KeyExpired(OpensNothing):
+    event = "expired-key"
+    cure = "make a new one"
+
+
+class SecretEnded(OpensNothing):
+    """It is one from before a rotation."""
+
+    event = "expired-key"
+    cure = "give the client the newest one, or rotate the key again"
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """What verifies a secret; until: from when on it opens nothing, in milliseconds since the epoch."""
+
+    verifier: str
+    until: int
+
+
 @dataclass(frozen=True, slots=True)
 class ApiKey:
     """A key as it is kept. subjects: prefixes; none of them is everything. created: milliseconds since the epoch.
 
-    deletes: whether a writer may delete, too.
+    deletes: whether a writer may delete, too. expires: from when on it opens nothing; None for never. former: secrets
+    that it had before it was rotated.
     """
 
     name: str
@@ -98,6 +154,20 @@ class ApiKey:
     verifier: str
     created: int
     deletes: bool = False
+    expires: int | None = None
+    former: tuple[Secret, ...] = ()
+
+    @property
+    def until(self) -> int:
+        """When the key ends, and its newest secret."""
+        return LAST_MOMENT if self.expires is None else self.expires
+
+    @property
+    def secrets(self) -> tuple[Secret, ...]:
+        """All that have opened it, the newest first."""
+        return Secret(self.verifier, self.until), *(
+            Secret(old.verifier, min(old.until, self.until)) for old in self.former
+        )
 
     @property
     def principal(self) -> Principal:
@@ -105,7 +175,8 @@ class ApiKey:
 
     @property
     def form(self) -> int:
-        return API_KEY if self.role == WRITER and not self.deletes else API_KEY_OF_0_2
+        is_restricted = self.expires is not None or (self.role == WRITER and not self.deletes)
+        return API_KEY if is_restricted else API_KEY_OF_0_2
 
     def members(self) -> Mapping[str, object]:
         """What is kept of it."""
@@ -117,6 +188,8 @@ class ApiKey:
             "subjects": self.subjects,
             "verifier": self.verifier,
             "created": self.created,
+            **({} if self.expires is None else {"expires": self.expires}),
+            **({"former": [asdict(each) for each in self.former]} if self.former else {}),
         }
 
     def record(self) -> bytes:
@@ -124,15 +197,38 @@ class ApiKey:
 
 
 def create(
-    keys: Keys, name: str, role: str, subjects: Sequence[str], *, now: int, deletes: bool = False
+    keys: Keys,
+    name: str,
+    role: str,
+    subjects: Sequence[str],
+    *,
+    now: int,
+    deletes: bool = False,
+    expires: int | None = None,
 ) -> tuple[ApiKey, str]:
     """The key, with its secret: 256 random bits, which cannot be guessed from their hash. Raises NotAKey, KeyTaken."""
     _check_name(name)
     check_good_for(role, subjects, deletes=deletes)
-    secret = secrets.token_urlsafe(SECRET_BYTES)
-    key = ApiKey(name, role, tuple(subjects), verifier_of(secret), now, deletes and role == WRITER)
+    if expires is not None and expires <= now:
+        raise NotAKey(f"The key would have expired already, at {shown_moment(expires)}.")
+    secret, verifier = drawn_secret()
+    key = ApiKey(name, role, tuple(subjects), verifier, now, deletes and role == WRITER, _in_calendars(expires))
     keys.put(name, key.record())
     return key, secret
+
+
+def _in_calendars(moment: int | None) -> int | None:
+    return None if moment is None else min(moment, LAST_MOMENT)
+
+
+def drawn_secret() -> tuple[str, str]:
+    """A new secret, and what verifies it."""
+    secret = secrets.token_urlsafe(SECRET_BYTES)
+    return secret, verifier_of(secret)
+
+
+def shown_moment(moment: int) -> str:
+    return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def read_key(name: str, record: bytes) -> ApiKey:
@@ -141,7 +237,7 @@ def read_key(name: str, record: bytes) -> ApiKey:
     A hand or a disk may have changed it. Nothing is guessed: a text where a list belongs would be a list of letters,
     and a copy of another key's record would let its secret in under two names.
     """
-    said = _object(record)
+    said = members_of(record)
     if form := newer(said, API_KEY):
         raise KeyTooNew(f"it has form {form}, written by a newer release of Sigla")
     for field, (is_fit, shape) in _SHAPES.items():
@@ -150,7 +246,17 @@ def read_key(name: str, record: bytes) -> ApiKey:
     if said["name"] != name:
         raise DamagedKey(f"it is the record of a key {said['name']!r}")
     deletes = said["role"] == WRITER and _deletes(said)
-    key = ApiKey(name, said["role"], tuple(said["subjects"]), said["verifier"], said["created"], deletes)
+    former = tuple(Secret(each["verifier"], each["until"]) for each in said.get("former") or ())
+    key = ApiKey(
+        name,
+        said["role"],
+        tuple(said["subjects"]),
+        said["verifier"],
+        said["created"],
+        deletes,
+        said.get("expires"),
+        former,
+    )
     try:
         _check_name(key.name)
         check_good_for(key.role, key.subjects)
@@ -167,7 +273,8 @@ def _deletes(said: Mapping[str, Any]) -> bool:
     return deletes
 
 
-def _object(record: bytes) -> Mapping[str, Any]:
+def members_of(record: bytes) -> Mapping[str, Any]:
+    """Raises DamagedKey."""
     try:
         said = json.loads(record)
     except (ValueError, RecursionError) as damage:
@@ -190,6 +297,24 @@ def _is_moment(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LAST_MOMENT
 
 
+def _is_moment_or_absent(value: object) -> bool:
+    return value is None or _is_moment(value)
+
+
+def _is_former(value: object) -> bool:
+    """An absent one is None; more of them than a key can have were not written by a release."""
+    if value is None:
+        return True
+    return (
+        isinstance(value, list)
+        and len(value) < MOST_SECRETS
+        and all(
+            isinstance(each, Mapping) and _is_verifier(each.get("verifier")) and _is_moment(each.get("until"))
+            for each in value
+        )
+    )
+
+
 def _is_form(value: object) -> bool:
     """Keys from before the numbers have none."""
     return value is None or (isinstance(value, int) and not isinstance(value, bool))
@@ -202,6 +327,8 @@ _SHAPES: Mapping[str, tuple[Callable[[object], bool], str]] = {
     "subjects": (_is_texts, "a list of texts"),
     "verifier": (_is_verifier, "a SHA-256 in hex"),
     "created": (_is_moment, "a time in milliseconds since 1970"),
+    "expires": (_is_moment_or_absent, "a time in milliseconds since 1970"),
+    "former": (_is_former, f"a list of up to {MOST_SECRETS - 1} secrets before, each with its verifier and its end"),
 }
 """What each field of a record must be, and how people call that."""
 

@@ -9,9 +9,22 @@ from base64 import b64decode
 from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sigla.auth.api_keys import NAME, ApiKey, DamagedKey, Keys, read_key, verifier_of
+from sigla.auth.api_keys import (
+    MOST_SECRETS,
+    NAME,
+    ApiKey,
+    DamagedKey,
+    KeyExpired,
+    Keys,
+    OpensNothing,
+    Secret,
+    SecretEnded,
+    read_key,
+    shown_moment,
+    verifier_of,
+)
 from sigla.auth.permissions import Principal
 from sigla.bounded import BoundedMemory
 from sigla.errors import StoreError
@@ -35,23 +48,40 @@ MOST_REMEMBERED = 4096
 LONGEST_HEADER = 1024
 """Bytes. A name and a secret take 150; blanks around them must not fill what is remembered."""
 
-NOBODYS = verifier_of("")
-"""What the secret of an unknown key is compared with, so that it takes as long as for a known one."""
+SETTLED_MS = 2_000
+"""For so long after a change is noticed nothing that is read is believed later on: clocks of file systems tick."""
+
+TOLD_MS = 60_000
+"""How often it is told that an expired key is used: its client goes on trying."""
+
+UNKNOWN = ""
+"""A name that no key has. What is found under it is nothing, in as many steps as what is found under a known one."""
+
+NEVER = Secret(verifier_of(""), 0)
+"""What the secret of an unknown key is compared with, and what fills up the secrets of a known one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
+    """until: when the secret ends, in milliseconds since the epoch."""
+
     principal: Principal
     since: Moment
     lasts_ms: int
+    until: int
 
 
 @dataclass(frozen=True, slots=True)
 class KeyRecord:
-    """What stood under a name when it was read; without a key if it was missing or damaged."""
+    """What stood under a name when it was read; without a key if it was missing or damaged.
+
+    secrets: as many for every record, so that comparing one takes the same time. state: of all keys, at that time.
+    """
 
     key: ApiKey | None
     since: Moment
+    state: object
+    secrets: tuple[Secret, ...]
 
 
 class BasicKeys:
@@ -59,29 +89,31 @@ class BasicKeys:
 
     What was accepted is remembered for a minute, and longer while the store is silent. What was refused never is; but a
     wrong secret is compared with the record that was read a moment ago, and an unknown name looked for among the names
-    listed a moment ago. So guesses cost next to nothing, and no number of them keeps the right key out.
+    listed a moment ago. So guesses cost next to nothing, no number of them keeps the right key out, and a wrong secret
+    takes as long as an unknown name.
 
-    report: is told what is wrong with a damaged key, each time that it is read. fresh_ms: how long what was read
-    answers for guesses; 0 where reading costs next to nothing, as in a directory: a new key is good at once there.
-    remembered: so many keys are.
+    report: is told why a key opens nothing, each time that a damaged one is read. used: is told the name of an accepted
+    key, each time that its record was looked at. remembered: so many keys are.
     """
 
     def __init__(
         self,
         keys: Keys,
         clock: Clock,
-        report: Callable[[str, str], None] = lambda _name, _why: None,
+        report: Callable[[str, OpensNothing], None] = lambda _name, _why: None,
         *,
-        fresh_ms: int = FRESH_MS,
+        used: Callable[[str], None] = lambda _name: None,
         remembered: int = MOST_REMEMBERED,
     ) -> None:
         self._keys = keys
         self._clock = clock
         self._report = report
-        self._fresh_ms = fresh_ms
+        self._used = used
         self._accepted: BoundedMemory[bytes, Accepted] = BoundedMemory(remembered)
-        self._found: BoundedMemory[str, KeyRecord] = BoundedMemory(remembered)
-        self._names: tuple[AbstractSet[str], Moment] | None = None
+        self._found: BoundedMemory[str, KeyRecord] = BoundedMemory(remembered + 1)
+        self._told: BoundedMemory[str, Moment] = BoundedMemory(remembered)
+        self._names: tuple[AbstractSet[str], Moment, object] | None = None
+        self._noticed: tuple[object, Moment] | None = None
 
     def __call__(self, header: bytes | None) -> Principal | None:
         if header is None:
@@ -93,64 +125,111 @@ class BasicKeys:
 
     def _judge(self, header: bytes, before: Accepted | None) -> Principal | None:
         name, secret = _credentials(header)
+        now = Moment.of(self._clock)
         try:
-            found = self._find(name)
+            accepted = self._accept(name, secret, now)
         except StoreError:
             if before is None:
                 raise
-            accepted: Accepted | None = Accepted(before.principal, Moment.of(self._clock), PATIENCE_MS)
-        else:
-            accepted = _accepted(found, secret)
+            lasts_ms = min(PATIENCE_MS, before.until - now.now)
+            accepted = replace(before, since=now, lasts_ms=lasts_ms) if lasts_ms > 0 else None
         if accepted is None:
             self._accepted.forget([header])
             return None
         self._accepted.keep(header, accepted)
         return accepted.principal
 
-    def _find(self, name: str) -> KeyRecord:
-        """Raises StoreError."""
-        found = self._found.get(name)
-        if found is not None and found.since.is_younger(self._fresh_ms, self._clock):
+    def _accept(self, name: str, secret: str, now: Moment) -> Accepted | None:
+        """None for credentials that are not accepted. Raises StoreError."""
+        state = self._state(now)
+        found = self._find(name, now, state)
+        shown = verifier_of(secret)
+        right = [each for each in found.secrets if hmac.compare_digest(shown, each.verifier)]
+        if found.key is None or not right or right[0] is NEVER:
+            self._list_names(now, state)
+            return None
+        if right[0].until <= now.now:
+            self._tell_expired(found.key, right[0], now)
+            return None
+        self._used(name)
+        lasts_ms = min(REMEMBERED_MS, right[0].until - found.since.now)
+        return Accepted(found.key.principal, found.since, lasts_ms, right[0].until)
+
+    def _find(self, name: str, now: Moment, state: object) -> KeyRecord:
+        """Raises StoreError. The same steps for a known name as for another, as soon as the names have been listed."""
+        wanted = name if NAME.fullmatch(name) and self._may_be_known(name, state) else UNKNOWN
+        found = self._found.get(wanted)
+        if found is not None and self._is_fresh(found.since, found.state, state):
             return found
-        since = Moment.of(self._clock)
-        if not NAME.fullmatch(name) or self._is_unknown(name):
-            return KeyRecord(None, since)
-        record = self._keys.get(name)
-        if record is None and not self._lists(name, since):
-            return KeyRecord(None, since)
-        found = KeyRecord(None if record is None else self._read(name, record), since)
-        self._found.keep(name, found)
+        key = self._read(wanted)
+        secrets = key.secrets if key else ()
+        found = KeyRecord(key, now, state, secrets + (NEVER,) * (MOST_SECRETS - len(secrets)))
+        if key or wanted == UNKNOWN or self._list_names(now, state, wanted):
+            self._found.keep(wanted, found)
         return found
 
-    def _read(self, name: str, record: bytes) -> ApiKey | None:
+    def _read(self, name: str) -> ApiKey | None:
+        record = self._keys.get(name) if name else None
+        if record is None:
+            return None
         try:
             return read_key(name, record)
         except DamagedKey as damage:
-            self._report(name, damage.advice)
+            self._report(name, damage)
             return None
 
-    def _is_unknown(self, name: str) -> bool:
+    def _may_be_known(self, name: str, state: object) -> bool:
+        """Whether a name is among those that were listed a moment ago; else nothing is known of it."""
         if self._names is None:
-            return False
-        names, since = self._names
-        return name not in names and since.is_younger(self._fresh_ms, self._clock)
+            return True
+        names, since, then = self._names
+        is_known, is_fresh = name in names, self._is_fresh(since, then, state)
+        return is_known or not is_fresh
 
-    def _lists(self, name: str, since: Moment) -> bool:
-        """Whether a name without a key is listed all the same: one that was taken away may be.
+    def _list_names(self, now: Moment, state: object, name: str = UNKNOWN) -> bool:
+        """Lists the names, for those who guess on, who need not be looked up one by one then.
 
-        The names are listed for those who guess on, who need not be looked up one by one then.
+        Whether the name is listed: one without a key may be, if it was taken away.
         """
-        if not self._fresh_ms:
-            return False
-        if self._names is None or not self._names[1].is_younger(self._fresh_ms, self._clock):
+        if self._names is None or not self._is_fresh(*self._names[1:], state):
             with suppress(StoreError):
-                self._names = self._keys.names(), since
+                self._names = self._keys.names(), now, state
         return self._names is not None and name in self._names[0]
 
+    def _state(self, now: Moment) -> object:
+        """What the store says of all keys at once; notices when that changes."""
+        state = self._keys.state()
+        if self._noticed is None or self._noticed[0] != state:
+            self._noticed = state, now
+        return state
 
-def _accepted(found: KeyRecord, secret: str) -> Accepted | None:
-    right = hmac.compare_digest(verifier_of(secret), NOBODYS if found.key is None else found.key.verifier)
-    return Accepted(found.key.principal, found.since, REMEMBERED_MS) if found.key is not None and right else None
+    def _is_fresh(self, since: Moment, then: object, state: object) -> bool:
+        """Whether what was read answers for guesses: nothing has changed, and it was read a moment ago."""
+        if not since.is_younger(FRESH_MS, self._clock):
+            return False
+        if state is None or self._noticed is None:
+            return state is None
+        return then == state and since.elapsed - self._noticed[1].elapsed >= SETTLED_MS
+
+    def _tell_expired(self, key: ApiKey, secret: Secret, now: Moment) -> None:
+        told = self._told.get(key.name)
+        if told is not None and told.is_younger(TOLD_MS, self._clock):
+            return
+        self._told.keep(key.name, now)
+        if secret.until == key.until:
+            self._report(key.name, KeyExpired(f"it expired at {shown_moment(secret.until)}"))
+        else:
+            self._report(key.name, SecretEnded(f"its secret was replaced, and ended at {shown_moment(secret.until)}"))
+
+
+def reporting(tell: Callable[[dict[str, object]], None]) -> Callable[[str, OpensNothing], None]:
+    """What tells a log why keys open nothing."""
+
+    def report(name: str, why: OpensNothing) -> None:
+        message = f"The key {name} opens nothing, because {why.advice}."
+        tell({"event": why.event, "key": name, "message": message})
+
+    return report
 
 
 def _credentials(header: bytes) -> tuple[str, str]:

@@ -46,15 +46,15 @@ class Grants:
         self.key = use_of_the_key(settings)
 
     def of_the_registry(self, log: logs.ILogGroup, *, reaches_ssm: bool = True) -> list[iam.PolicyStatement]:
-        """Bodies, pointers to them by GUID, the verifiers of API keys; it writes the first two.
+        """Bodies, pointers to them by GUID, the verifiers of API keys and their use; it writes all but verifiers.
 
         reaches_ssm: whether it can keep what clients bring as credentials of exporters.
         """
         return [
             *self.rows(),
             *self.identity(),
-            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys")),
-            allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids")),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys", "key-uses")),
+            allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "key-uses")),
             *self.shared_keks(),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
             *self.found_and_told(log),
@@ -128,8 +128,13 @@ class Grants:
         ]
 
     def of_keys(self) -> list[iam.PolicyStatement]:
-        """What `sigla keys` does with the verifiers of API keys."""
-        return [allow("Keys", "s3:GetObject", "s3:PutObject", on=self.objects("keys")), self.finding(), *self.key]
+        """What `sigla keys` does with the verifiers of API keys, and what it shows of their use."""
+        return [
+            allow("Keys", "s3:GetObject", "s3:PutObject", on=self.objects("keys")),
+            allow("KeyUses", "s3:GetObject", on=self.objects("key-uses")),
+            self.finding(),
+            *self.key,
+        ]
 
     def rows(self) -> list[iam.PolicyStatement]:
         """Every partition key begins with the registry's name. Whoever may read them may use the key of the store."""

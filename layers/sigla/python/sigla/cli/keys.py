@@ -3,8 +3,8 @@
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +14,8 @@ from sigla.auth.permissions import DELETE
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 from sigla.ports.clock import Clock
-from sigla.terminal.arguments import bucket_argument, name_argument, path_argument
+from sigla.rules import names
+from sigla.terminal.arguments import bucket_argument, duration_argument, name_argument, path_argument
 
 if TYPE_CHECKING:
     from sigla.settings import Address
@@ -35,16 +36,19 @@ written as in `subjectPrefix`: orders-   :.team:orders-   :*:orders-   and :.tea
 """
 
 SHOWN_ONCE = "The secret is not kept anywhere and cannot be shown again."
+BOTH = "The secret before opens the key, too, until {until}; then it opens nothing."
+AT_ONCE = "Secrets before open nothing any more: a registry that has just accepted one does so for a minute at most."
 A_MINUTE = "Key {name} is revoked: a registry that has just accepted it goes on doing so for a minute at most."
 
 
+NOT_ONE_CONTEXT = "{prefix} is every context whose name begins so. For this one alone, write {prefix}: with a colon."
 DAMAGED = "The key {name} in {place} opens nothing, because {why}."
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "keys",
-        help="API keys: create, list, revoke",
+        help="API keys: create, list, rotate, revoke",
         description=DESCRIPTION,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -58,13 +62,34 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     made.add_argument(
         "--subjects", nargs="+", default=[], metavar="PREFIX", help="allow only subjects that begin with PREFIX"
     )
+    made.add_argument(
+        "--expires",
+        type=_expiry,
+        metavar="DURATION|TIME",
+        help="when the key ends: after a duration as in 90d, or at a day or time as in 2027-01-31T09:00:00Z",
+    )
     made.set_defaults(run=create)
     listed = actions.add_parser("list", help="list the keys")
     listed.set_defaults(run=show)
+    rotated = actions.add_parser(
+        "rotate",
+        help="give a key a new secret; the one before is good for a while",
+        description="Makes a new secret for a key, and shows it once. Those before open the key for a while, too.",
+    )
+    rotated.add_argument("name", metavar="NAME")
+    rotated.add_argument(
+        "--for",
+        dest="lasts_ms",
+        type=duration_argument,
+        default="1d",
+        metavar="DURATION",
+        help="for how long the secrets before are good, as in 12h or 7d; 0: no longer (default %(default)s)",
+    )
+    rotated.set_defaults(run=rotate)
     revoked = actions.add_parser("revoke", help="revoke a key, within a minute")
     revoked.add_argument("name", metavar="NAME")
     revoked.set_defaults(run=revoke)
-    for action in (made, listed, revoked):
+    for action in (made, listed, rotated, revoked):
         where = action.add_mutually_exclusive_group()
         where.add_argument(
             "--data", type=path_argument, default=Path("data"), metavar="DIR", help="the data directory (./data)"
@@ -88,19 +113,23 @@ def create(args: argparse.Namespace) -> int:
     with _kept_in(args) as (keys, clock):
         try:
             key, secret = api_keys.create(
-                keys, args.name, args.role, args.subjects, now=clock.now(), deletes=args.delete
+                keys,
+                args.name,
+                args.role,
+                args.subjects,
+                now=clock.now(),
+                deletes=args.delete,
+                expires=args.expires and args.expires(clock.now()),
             )
         except api_keys.NotAKey as problem:
             raise Misuse(str(problem)) from None
         except api_keys.KeyTaken:
             raise Refused(f"The key {args.name} exists already: revoke it first, or choose another name.") from None
-    told = (
-        json.dumps({"key": key.name, "secret": secret, **_key_facts(key)})
-        if args.json
-        else f"key: {key.name}\nsecret: {secret}"
-    )
+    for prefix in args.subjects:
+        if names.search(prefix).context_prefix not in ("", "."):
+            print(f"sigla: {NOT_ONE_CONTEXT.format(prefix=prefix)}", file=sys.stderr)
     try:
-        print(told, flush=True)
+        _show_secret(args, key, secret)
     except OSError:
         with _kept_in(args) as (keys, _):
             keys.remove(key.name)  # its secret was not shown
@@ -109,14 +138,49 @@ def create(args: argparse.Namespace) -> int:
     return 0
 
 
+def rotate(args: argparse.Namespace) -> int:
+    from sigla.auth import api_keys, rotation
+
+    with _kept_in(args) as (keys, clock):
+        now = clock.now()
+        try:
+            rotated = rotation.rotate(keys, args.name, now=now, lasts_ms=args.lasts_ms)
+        except rotation.UnknownKey:
+            raise Refused(_unknown(args)) from None
+        except api_keys.DamagedKey as damage:
+            raise Refused(DAMAGED.format(name=args.name, place=_store_name(args), why=damage.advice)) from None
+        except rotation.NotRotated as why:
+            raise Refused(str(why)) from None
+    try:
+        _show_secret(args, rotated.key, rotated.secret)
+    except OSError:
+        with _kept_in(args) as (keys, _):
+            keys.replace(rotated.key.name, rotated.after, rotated.before)  # the new secret was not shown
+        raise
+    print(SHOWN_ONCE, file=sys.stderr)
+    former = rotated.key.former
+    print(BOTH.format(until=api_keys.shown_moment(former[0].until)) if former else AT_ONCE, file=sys.stderr)
+    return 0
+
+
+def _show_secret(args: argparse.Namespace, key: ApiKey, secret: str) -> None:
+    """Raises OSError where it is not shown."""
+    if args.json:
+        print(json.dumps({"key": key.name, "secret": secret, **_key_facts(key)}), flush=True)
+    else:
+        print(f"key: {key.name}\nsecret: {secret}", flush=True)
+
+
 def show(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
 
     address = _address(args)
     if address.scheme == "file" and not Path(address.path).exists():
         print(f"sigla: Directory not found: {address.path}, so it has no keys.", file=sys.stderr)
-    with _kept_in(args) as (keys, _):
+    with _kept_in(args) as (keys, clock):
         records = list(keys.list())
+        now = clock.now()
+        noted = keys.last_uses([name for name, _ in records if api_keys.NAME.fullmatch(name)])
     listed: list[ApiKey] = []
     damaged: dict[str, api_keys.DamagedKey] = {}
     for name, record in records:
@@ -126,9 +190,11 @@ def show(args: argparse.Namespace) -> int:
             damaged[name] = damage
     if args.json:
         broken = [{"key": name, "damaged": str(why)} for name, why in damaged.items()]
-        print(json.dumps([{"key": key.name, **_key_facts(key)} for key in listed] + broken))
+        shown = [{"key": key.name, **_key_facts(key), "used": _used(key, noted) or None} for key in listed]
+        print(json.dumps(shown + broken))
     else:
-        _print_table([("key", "role", "subjects", "created"), *(_table_row(key) for key in listed)])
+        head = ("key", "role", "subjects", "created", "expires", "secrets", "used")
+        _print_table([head, *(_table_row(key, noted, now) for key in listed)])
     for name, broken_key in damaged.items():
         print(f"sigla: {DAMAGED.format(name=name, place=_store_name(args), why=broken_key.advice)}", file=sys.stderr)
     return int(bool(damaged))
@@ -137,11 +203,15 @@ def show(args: argparse.Namespace) -> int:
 def revoke(args: argparse.Namespace) -> int:
     with _kept_in(args) as (keys, _):
         if not keys.remove(args.name):
-            raise Refused(f"Unknown key {args.name} in {_store_name(args)}: `sigla keys list` shows the keys.")
+            raise Refused(_unknown(args))
     if args.json:
         print(json.dumps({"key": args.name, "revoked": True}))
     print(A_MINUTE.format(name=args.name), file=sys.stderr)
     return 0
+
+
+def _unknown(args: argparse.Namespace) -> str:
+    return f"Unknown key {args.name} in {_store_name(args)}: `sigla keys list` shows the keys."
 
 
 @contextmanager
@@ -172,13 +242,44 @@ def _key_facts(key: ApiKey) -> Mapping[str, object]:
         "delete": DELETE in key.principal.may,
         "subjects": list(key.subjects),
         "created": key.created,
+        "expires": key.expires,
+        "former": [each.until for each in key.secrets[1:]],
     }
 
 
-def _table_row(key: ApiKey) -> tuple[str, str, str, str]:
-    created = datetime.fromtimestamp(key.created / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+def _used(key: ApiKey, noted: Mapping[str, str]) -> str:
+    """The day of the last use, if it is that of this key: a note may be of one of its name that was revoked."""
+    day = noted.get(key.name, "")
+    return day if day >= _minute(key.created)[:10] else ""
+
+
+def _table_row(key: ApiKey, noted: Mapping[str, str], now: int) -> tuple[str, ...]:
+    expires = "never" if key.expires is None else _minute(key.expires)
+    if key.until <= now:
+        expires = f"{expires}, expired"
+    former = [each.until for each in key.secrets[1:] if now < each.until]
+    secrets = f"{1 + len(former)}, until {_minute(max(former))}" if former else "1"
     role = f"{key.role}, delete" if key.deletes else key.role
-    return key.name, role, " ".join(key.subjects) or "all", created
+    subjects = " ".join(key.subjects) or "all"
+    return key.name, role, subjects, _minute(key.created), expires, secrets, _used(key, noted) or "-"
+
+
+def _minute(moment: int) -> str:
+    return datetime.fromtimestamp(moment / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def _expiry(text: str) -> Callable[[int], int]:
+    """The end of a key that is made now. Raises ArgumentTypeError. A time without a zone is that of this machine."""
+    with suppress(argparse.ArgumentTypeError):
+        lasts_ms = duration_argument(text)
+        return lambda now: now + lasts_ms
+    try:
+        at = round(datetime.fromisoformat(text).timestamp() * 1000)
+    except (ValueError, OverflowError, OSError):
+        raise argparse.ArgumentTypeError(
+            f"Invalid end {text!r}: expected a duration as in 90d, or a day or time as in 2027-01-31T09:00:00Z."
+        ) from None
+    return lambda _: at
 
 
 def _print_table(rows: Sequence[Sequence[str]]) -> None:

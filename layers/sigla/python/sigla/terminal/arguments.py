@@ -33,6 +33,21 @@ def context_argument(text: str) -> str:
     return text
 
 
+UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000, "d": 86_400_000, "w": 604_800_000}
+LONGEST_MS = 100 * 366 * UNITS_MS["d"]
+
+
+def duration_argument(text: str) -> int:
+    """Milliseconds: `90d`, `12h`, `0`."""
+    found = re.fullmatch(r"([0-9]{1,9})([smhdw])|0", text)
+    lasts_ms = int(found[1]) * UNITS_MS[found[2]] if found and found[1] else 0
+    if not found or lasts_ms > LONGEST_MS:
+        raise argparse.ArgumentTypeError(
+            f"Invalid duration {text!r}: expected a number and a unit, s, m, h, d or w, as in 90d; at most 100 years."
+        )
+    return lasts_ms
+
+
 def seconds_argument(text: str) -> float:
     try:
         found = float(text)

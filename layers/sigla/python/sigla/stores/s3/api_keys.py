@@ -3,11 +3,12 @@
 Objects of the bucket may not be deleted, so a removed key leaves an empty object. The next key of its name replaces it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from sigla import keys as stored
 from sigla.auth.api_keys import KeyTaken
+from sigla.auth.uses import note_of, read_day
 from sigla.stores.s3.objects import Objects, Stored
 
 REMOVED = b""
@@ -19,6 +20,7 @@ class AwsKeys:
     def __init__(self, objects: Objects, *, registry: str = "default") -> None:
         self._objects = objects
         self._prefix = stored.api_keys_prefix(registry)
+        self._uses = stored.key_uses_prefix(registry)
 
     def put(self, name: str, record: bytes) -> None:
         def attempt() -> bool | None:
@@ -48,6 +50,20 @@ class AwsKeys:
             if record is not None:
                 yield name.removeprefix(self._prefix), record
 
+    def state(self) -> object:
+        return None
+
+    def replace(self, name: str, seen: bytes, record: bytes) -> bool:
+        def attempt() -> bool | None:
+            standing = self._objects.read(self._prefix + name)
+            if standing is not None and standing.content == record:  # our own, whose answer was lost
+                return True
+            if standing is None or standing.content != seen:
+                return False
+            return self._objects.replace(self._prefix + name, record, standing) or None
+
+        return self._objects.insist(f"replacing the key {name}", attempt)
+
     def remove(self, name: str) -> bool:
         def attempt() -> bool | None:
             standing = self._objects.read(self._prefix + name)
@@ -56,6 +72,19 @@ class AwsKeys:
             return self._objects.replace(self._prefix + name, REMOVED, standing) or None
 
         return self._objects.insist(f"removing the key {name}", attempt)
+
+    def note_use(self, name: str, day: str) -> None:
+        """One read, and one write by the first instance of the day. If others get in the way, they write the same."""
+        noted = self._objects.read(self._uses + name)
+        if noted is None:
+            self._objects.create(self._uses + name, note_of(day))
+        elif read_day(noted.content) < day:
+            self._objects.replace(self._uses + name, note_of(day), noted)
+
+    def last_uses(self, names: Sequence[str]) -> Mapping[str, str]:
+        found = self._objects.read_many([self._uses + name for name in names]) if names else []
+        days = {name: read_day(note.content) for name, note in zip(names, found, strict=True) if note}
+        return {name: day for name, day in days.items() if day}
 
 
 def _content(found: Stored | None) -> bytes | None:
