@@ -11,7 +11,8 @@ import pytest
 from sigla import wiring
 from sigla.functions.journal import COUNTED
 from sigla.functions.telemetry import METRICS, NAMESPACE
-from tests.functions.test_registry import loop, sent
+from tests.functions.conftest import loop
+from tests.functions.test_registry import sent
 
 __all__ = ["loop"]
 

@@ -30,6 +30,7 @@ from tests.contract.engines import BUCKET, in_process
 from tests.functions.deployed import Client, deployed
 from tests.functions.lambda_api import lambda_api
 from tests.infra.reading import Template, all_of, only
+from tests.loops import threads_loop
 from tests.unit.aws.journaling import as_streamed, event_of, rows_of
 from tests.unit.aws.metering import _size, metered
 
@@ -52,7 +53,7 @@ def a_schema(fields: int) -> str:
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[dict[str, list[str]]]:
     """The lines of each of the requests that have a price, sent in environments that know their key."""
-    with deployed(monkeypatch, SIGLA_STACK=STACK, **LOGGED) as deployment:
+    with threads_loop(), deployed(monkeypatch, SIGLA_STACK=STACK, **LOGGED) as deployment:
         secret = deployment.key("billing-producer", "admin")
         warm, other, third = (Client(deployment.instance(), "rest", "billing-producer", secret) for _ in range(3))
         lines: dict[str, list[str]] = {}
