@@ -320,7 +320,7 @@ def test_who_may_who_may_not_and_what_they_see(unchanged: Unchanged, row: Row) -
         outcome = row.outcome(who)
         assert reply.status == outcome, (who, reply)
         assert outcome < 400 or not world.commits, f"{who} was refused, and changed something"
-        assert world.authors() <= {who}, f"{who} changed something, and the journal names another"
+        assert world.authors() <= {who.name}, f"{who} changed something, and the journal names another"
         judge(row, who, reply)
 
 
