@@ -8,7 +8,10 @@ import re
 from tests.house import ROOT, our_files, python_files, text_of
 
 # Files over 400 lines that are tables, and why they may be as long as the truth.
-LONG_TABLES: dict[str, str] = {"layers/sigla/python/sigla/keys.py": "every stored name is made in one place"}
+LONG_TABLES: dict[str, str] = {
+    "layers/sigla/python/sigla/keys.py": "every stored name is made in one place",
+    "layers/sigla/python/sigla/upkeep/flaws.py": "a row for each kind of flaw, with the question that finds it",
+}
 
 # Written in pieces, so that this file passes its own test.
 REGISTRY_HOSTS = [

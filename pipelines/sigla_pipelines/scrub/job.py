@@ -22,7 +22,7 @@ from sigla.ports.store import Store
 from sigla.settings import Address
 from sigla.terminal.arguments import seconds_argument
 from sigla.terminal.output import escape_unprintable
-from sigla.upkeep import kept_records
+from sigla.upkeep import kept_exporters, kept_records
 from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.upkeep.mending import fix
 from sigla.upkeep.scrub import GRACE_MS, SETTLE_S, confirmed, mark_facts, second_name_facts, told_facts, version_facts
@@ -106,6 +106,8 @@ def _relations(spark: SparkSession, asked: ScrubRequest, held: Store, progress: 
         "told_record": written(
             "told_record", kept_records.told_record_facts(held.journal), transform.SCHEMAS["told_record"]
         ),
+        "credentials": written("credentials", kept_exporters.credentials_facts(held), transform.SCHEMAS["credentials"]),
+        "exporter": written("exporter", kept_exporters.exporter_facts(held), transform.SCHEMAS["exporter"]),
     }
 
 
@@ -169,7 +171,11 @@ def _parse_arguments(argv: Sequence[str]) -> ScrubRequest:
     parser.add_argument("--export", metavar="PLACE", help="the data of the table's export, as DYNAMODB_JSON")
     parser.add_argument("--fix", action="append", default=[], choices=FIXABLE, metavar="KIND", help=", ".join(FIXABLE))
     parser.add_argument(
-        "--grace", type=seconds_argument, default=GRACE_MS / 1000, metavar="SECONDS", help="for young bodies"
+        "--grace",
+        type=seconds_argument,
+        default=GRACE_MS / 1000,
+        metavar="SECONDS",
+        help="for young bodies and credentials",
     )
     parser.add_argument(
         "--settle", type=seconds_argument, default=SETTLE_S, metavar="SECONDS", help="for what a write may put right"

@@ -21,6 +21,7 @@ from sigla_pipelines.places import open_place
 from sigla_pipelines.scrub import job, transform
 from sigla_pipelines.scrub.job import ScrubRequest, put_right, scrub, text_for_people
 from tests.attack.associations import weak
+from tests.attack.exporters import created
 from tests.attack.keys import dek, kek
 from tests.build import NOW, a_text
 from tests.contract.aws import Account, moto
@@ -52,10 +53,12 @@ def break_all(broken: Broken) -> None:
     broken.write_object(of_id(3), b"no body")
     broken.set_counter(DEFAULT_CONTEXT, 2)
     registry = registry_of(broken.store)
-    for verb in (kek("k"), dek("k", "s"), weak("t", "address")):
+    for verb in (kek("k"), dek("k", "s"), weak("t", "address"), created()):
         verb(registry)
     assert isinstance(broken, InADirectory)
     broken._execute("DELETE FROM kek")
+    (credentials,) = (broken.embedded.path / "default" / "secrets").iterdir()
+    credentials.unlink()
 
 
 def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: SparkSession, tmp_path: Path) -> None:
@@ -71,6 +74,7 @@ def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: Spa
         "OBJECT_NO_META",
         "RECORD_AHEAD",
         "KEK_MISSING",
+        "CREDENTIALS_MISSING",
         "COUNTER_BEHIND",
         "POINTER_MISSING",
     ]

@@ -1,5 +1,6 @@
 """Credentials of exporters in the parameter store: encrypted, below the name of the registry's table."""
 
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -55,6 +56,25 @@ def test_deleted_credentials_are_gone(secrets: AwsSecrets) -> None:
     secrets.delete(NAME)
     assert secrets.get(NAME) is None
     secrets.delete(NAME)
+
+
+def test_a_list_has_all_credentials_of_the_registry_and_no_others(clients: Clients) -> None:
+    """More than a page of them; what a person has put beside them is not ours."""
+    secrets = AwsSecrets(clients, "listed", registry="Orders é")
+    names = {SecretName(exporter, f"{number:x}") for exporter in ("orders", "A.b-_é") for number in range(12)}
+    for name in names:
+        secrets.put(name, CREDENTIALS)
+    for other in (AwsSecrets(clients, "listed"), AwsSecrets(clients, "list", registry="Orders é")):
+        other.put(NAME, CREDENTIALS)
+    path = "/sigla/listed/Orders.20.C3.A9"
+    for foreign in ("notes", "a/b/c"):
+        clients.ssm.put_parameter(Name=f"{path}/{foreign}", Value="mine", Type="String")
+    begun = time.time() * 1000 - 60_000
+    found = list(secrets.kept())
+    assert {each.name for each in found} == names
+    assert len(found) == len(names)
+    assert all(begun < each.ts < begun + 120_000 for each in found)
+    assert "secret" not in repr(found)
 
 
 def test_a_parameter_store_that_does_not_answer_is_a_store_that_failed(

@@ -1,6 +1,6 @@
 """Credentials of exporters in a directory: for their owner alone, there as long as an exporter names them."""
 
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -95,6 +95,27 @@ def test_damaged_credentials_are_not_guessed_at(tmp_path: Path) -> None:
         file.write_text("{")
         with pytest.raises(StoreError, match=r"the credentials of the exporter e\.1 cannot be read"):
             store.secrets.get(NAME)
+
+
+def test_a_list_has_all_credentials_whether_an_exporter_names_them_or_not(tmp_path: Path) -> None:
+    """Also for a reader beside a registry that runs; half a file, and foreign ones, are not among them."""
+    with EmbeddedStore(tmp_path) as store:
+        assert not list(store.secrets.kept())
+        names = {NAME, SecretName("A", "other"), SecretName("é-_", "mark")}
+        for name in names:
+            store.secrets.put(name, CREDENTIALS)
+        for foreign in ("notes.TXT", "e.mark.json.new", "e.json"):
+            (tmp_path / "default" / "secrets" / foreign).write_text("mine")
+        with closing(ReadingStore(tmp_path)) as reading:
+            for secrets in (store.secrets, reading.secrets):
+                assert {each.name for each in secrets.kept()} == names
+                assert all(
+                    each.ts == round(1000 * min(times(tmp_path))) for each in secrets.kept() if each.name == NAME
+                )
+
+
+def times(data: Path) -> list[float]:
+    return [path.stat().st_mtime for path in files(data) if path.name.startswith("e%2e1")]
 
 
 def test_whoever_only_reads_a_directory_keeps_no_credentials(tmp_path: Path) -> None:

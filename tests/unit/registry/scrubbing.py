@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import pytest
 
 from sigla import keys, records
+from sigla.aws.secrets import AwsSecrets
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Draft, OfferedReference, SchemaId, Subject, Version
 from sigla.ports.marks import Marks
 from sigla.ports.store import Store
@@ -149,7 +150,9 @@ class InAWS:
 @contextmanager
 def in_a_directory(path: Path) -> Iterator[Broken]:
     with EmbeddedStore(path) as opened:
-        store = StoreOf(opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock())
+        store = StoreOf(
+            opened.catalog, opened.bodies, opened.journal, opened.inventory, FixedClock(), secrets=opened.secrets
+        )
         fill(store)
         yield InADirectory(store, opened)
 
@@ -165,7 +168,8 @@ def in_aws(account: Account) -> Iterator[Broken]:
             TableMark(opened.dynamodb, opened.table, clock, registry=opened.registry),
             BucketMark(objects, BUCKET, registry=opened.registry),
         )
-        store = StoreOf(opened.catalog, opened.bodies, opened.journal, inventory, clock, marks)
+        secrets = AwsSecrets(opened.clients, opened.table, registry=opened.registry)
+        store = StoreOf(opened.catalog, opened.bodies, opened.journal, inventory, clock, marks, secrets=secrets)
         fill(store)
         yield InAWS(store, opened.s3, opened.dynamodb, opened.table, opened.registry)
         objects.close()
@@ -185,7 +189,7 @@ def fill(store: Store) -> None:
 
 
 def registry_of(store: Store) -> Registry:
-    return Registry(store.catalog, tiers_before(store.bodies), store.clock)
+    return Registry(store.catalog, tiers_before(store.bodies), store.clock, secrets=store.secrets)
 
 
 def of_id(id: int) -> BodyKey:

@@ -183,8 +183,16 @@ def secrets_directory(registry: str) -> str:
 
 def secret_parameter(table: str, registry: str, exporter: str, nonce: str) -> str:
     """A name that AWS takes, of letters, digits and `_-.`; roles are given all that begins with that of their table."""
-    rest = (_FOREIGN_TO_PARAMETERS.sub(lambda found: _percent(found.group()), each) for each in (registry, exporter))
-    return f"/sigla/{table}/{'/'.join(rest).replace('%', '.')}/{nonce}"
+    return f"{secrets_path(table, registry)}/{_parameter_component(exporter)}/{nonce}"
+
+
+def secrets_path(table: str, registry: str) -> str:
+    """What the names of all secrets of a registry are below."""
+    return f"/sigla/{table}/{_parameter_component(registry)}"
+
+
+def _parameter_component(text: str) -> str:
+    return _FOREIGN_TO_PARAMETERS.sub(lambda found: _percent(found.group()), text).replace("%", ".")
 
 
 # --- entries of a zone's ring ----------------------------------------------------------------------------------------

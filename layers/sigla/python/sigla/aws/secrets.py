@@ -1,7 +1,9 @@
 """Credentials of exporters in the parameter store of AWS (SSM), a SecureString each."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, TypeVar
+from urllib.parse import unquote
 
 import orjson
 from botocore.exceptions import ClientError
@@ -12,7 +14,7 @@ from sigla.aws.refusals import SILENT, failed
 from sigla.effort import waiting
 from sigla.errors import StoreError
 from sigla.exporters.nouns import Credentials
-from sigla.ports.secrets import SecretName
+from sigla.ports.secrets import KeptSecret, SecretName
 
 _MISSING = "ParameterNotFound"
 
@@ -64,6 +66,18 @@ class AwsSecrets:
             lambda ssm: ssm.delete_parameter(Name=self._parameter(name)),
         )
 
+    def kept(self) -> Iterator[KeptSecret]:
+        """In pages, which stay encrypted: whoever lists them need not be able to read them."""
+        path = keys.secrets_path(self._table, self._registry)
+        asked: dict[str, Any] = {"Path": path, "Recursive": True}
+        while page := self._ask("listing the credentials of exporters", partial(_page, asked)):
+            for each in page["Parameters"]:
+                if name := _secret_name(each["Name"].removeprefix(f"{path}/")):
+                    yield KeptSecret(name, round(1000 * each["LastModifiedDate"].timestamp()))
+            if "NextToken" not in page:
+                return
+            asked["NextToken"] = page["NextToken"]
+
     def _parameter(self, name: SecretName) -> str:
         return keys.secret_parameter(self._table, self._registry, name.exporter, name.nonce)
 
@@ -78,3 +92,16 @@ class AwsSecrets:
             raise failed(doing, refused) from refused
         except SILENT as silence:
             raise failed(doing, silence) from silence
+
+
+def _page(asked: dict[str, Any], ssm: Any) -> dict[str, Any]:
+    found: dict[str, Any] = ssm.get_parameters_by_path(**asked)
+    return found
+
+
+def _secret_name(place: str) -> SecretName | None:
+    """Whose credentials the rest of a parameter's name stands for; None for a foreign one."""
+    exporter, slash, nonce = place.partition("/")
+    if not slash or not nonce or "/" in nonce:
+        return None
+    return SecretName(unquote(exporter.replace(".", "%")), nonce)

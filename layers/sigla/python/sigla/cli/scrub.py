@@ -28,6 +28,8 @@ READ = {
     "kept": "keys and associations",
     "listed_dek": "listed keys",
     "told_record": "keys and associations in the journal",
+    "exporter": "exporters",
+    "credentials": "credentials of exporters",
 }
 """What is being read while a relation is filled."""
 
@@ -39,8 +41,8 @@ also beside a running registry: what looks wrong during a write is checked again
 EPILOG = """\
 Exit status: 0 nothing needs attention, 1 something does (or a store does not answer, as a sentence on standard error
 says), 2 misused. docs/scrub.md explains each kind.
---fix puts one kind right, through the store's own conditions. Nothing is removed, but for SECOND_NAME, which takes away
-what no request reaches. In a directory that needs the registry to be stopped.
+--fix puts one kind right, through the store's own conditions. Nothing is removed but what no request reaches, and
+credentials that no exporter names. In a directory that needs the registry to be stopped.
 """
 
 
@@ -61,7 +63,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         type=seconds_argument,
         default=3600,
         metavar="SECONDS",
-        help="ignore bodies without a version that are younger (3600)",
+        help="ignore bodies without a version, and credentials that no exporter names, that are younger (3600)",
     )
     parser.add_argument(
         "--settle",

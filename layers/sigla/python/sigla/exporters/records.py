@@ -5,8 +5,11 @@ from typing import Any, Final
 
 from sigla.exporters.nouns import ContextType, Exporter, ExporterProgress, ExporterState, Position
 from sigla.records import Json
+from sigla.shapes import fits
 
 EXPORTER: Final = "EXPORTER"
+
+_POSITION: Final = (int, tuple[str, ...], str, tuple[str, ...])
 
 
 def exporter_key(name: str) -> Json:
@@ -35,8 +38,11 @@ def exporter_json(exporter: Exporter) -> Json:
 
 
 def exporter(form: Mapping[str, Any]) -> Exporter:
-    """Reads one that the journal tells of, too, which has the members of an answer alone."""
-    return Exporter(
+    """Reads one that the journal tells of, too, which has the members of an answer alone.
+
+    Raises ValueError, LookupError, TypeError where the form is that of no exporter.
+    """
+    found = Exporter(
         name=form["name"],
         subjects=tuple(form["subjects"]),
         context_type=ContextType(form["contextType"]),
@@ -49,6 +55,9 @@ def exporter(form: Mapping[str, Any]) -> Exporter:
         ts=form.get("ts", 0),
         revision=form.get("revision", ""),
     )
+    if not fits(found, Exporter):
+        raise TypeError(EXPORTER)
+    return found
 
 
 def progress_json(progress: ExporterProgress) -> list[Any]:
@@ -56,10 +65,17 @@ def progress_json(progress: ExporterProgress) -> list[Any]:
 
 
 def progress(form: Sequence[Any]) -> ExporterProgress:
+    """Raises ValueError, TypeError where the form is that of no progress."""
     state, *place, ts, trace = form
+    if not (fits(ts, int) and fits(trace, str)):
+        raise TypeError(EXPORTER)
     return ExporterProgress(ExporterState(state), position(place), ts, trace)
 
 
 def position(form: Sequence[Any]) -> Position:
+    """Raises ValueError, TypeError where the form is that of no position."""
     offset, seen, walked, waiting = form
-    return Position(offset, tuple(seen), walked, tuple(waiting))
+    found = Position(offset, tuple(seen), walked, tuple(waiting))
+    if not all(map(fits, found, _POSITION)):
+        raise TypeError(EXPORTER)
+    return found

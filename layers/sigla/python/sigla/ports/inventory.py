@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
+from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import Body, BodyKey, Guid, Subject
 
@@ -18,6 +19,12 @@ class UnreadableRow(NamedTuple):
     """A row that is not what its place is for. place: where it stands, for people."""
 
     place: str
+
+
+class ProgressAlone(NamedTuple):
+    """Progress that is of no exporter. exporter: the name that it would have."""
+
+    exporter: str
 
 
 class Inventory(Protocol):
@@ -67,6 +74,14 @@ class Inventory(Protocol):
 
     def association_rows(self) -> Iterator[Association | UnreadableRow]:
         """Every association, as the list of all of them has it."""
+        ...
+
+    def exporter_rows(self) -> Iterator[Exporter | ProgressAlone | UnreadableRow]:
+        """Every exporter whose row and progress can be read, and whatever else stands in the place of one."""
+        ...
+
+    def drop_progress(self, exporter: str) -> None:
+        """Takes away progress that is of no exporter; where there is one by now, it changes nothing."""
         ...
 
     def is_whole(self, one: Association) -> bool:

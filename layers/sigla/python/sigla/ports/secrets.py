@@ -1,5 +1,6 @@
 """What is kept apart from everything else: the credentials by which an exporter enters another registry."""
 
+from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
 from sigla.errors import StoreError
@@ -11,6 +12,13 @@ class SecretName(NamedTuple):
 
     exporter: str
     nonce: str
+
+
+class KeptSecret(NamedTuple):
+    """Credentials that are kept, without what they say. ts: when they were put, in milliseconds since the epoch."""
+
+    name: SecretName
+    ts: int
 
 
 class Secrets(Protocol):
@@ -31,6 +39,10 @@ class Secrets(Protocol):
         """They are gone once no exporter names them in what is durable. Repeated, it changes nothing."""
         ...
 
+    def kept(self) -> Iterator[KeptSecret]:
+        """All that are kept for exporters of this registry, whether or not one names them."""
+        ...
+
 
 class NoSecrets:
     """A `Secrets` where none can be kept."""
@@ -44,3 +56,6 @@ class NoSecrets:
 
     def delete(self, name: SecretName) -> None:
         """Nothing is there."""
+
+    def kept(self) -> Iterator[KeptSecret]:
+        return iter(())

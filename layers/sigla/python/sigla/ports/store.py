@@ -35,7 +35,7 @@ class Store(Protocol):
     def inventory(self) -> Inventory: ...
     @property
     def secrets(self) -> Secrets:
-        """Credentials of exporters; a store that is only read keeps none."""
+        """Credentials of exporters; a directory that is only read tells at most which there are."""
         ...
 
     @property

@@ -15,6 +15,10 @@ suspects, since bodies and catalog are read one after the other while others wri
     listed_dek what the list of all DEKs says
     told_record
                the journal's entries about them, numbered; a digest of null: it is gone
+    exporter   every row in the place of an exporter: of kind EXPORTER, PROGRESS (that of no exporter) or UNREADABLE;
+               credentials: which it names, empty: none (`kept_exporters`)
+    credentials
+               all that are kept for exporters; one that is not listed: they cannot be listed
 """
 
 from collections.abc import Mapping
@@ -39,7 +43,8 @@ class Flaw:
     """One thing that is wrong. What a kind does not speak of is None.
 
     target: what a reference resolved to. guid: what a pointer leads from. record: the key of the record by which
-    Confluent's topics tell a KEK, a DEK or an association; of a row that cannot be read, its place.
+    Confluent's topics tell a KEK, a DEK or an association; of a row that cannot be read, its place; of an exporter, its
+    name; of its credentials, theirs.
     """
 
     kind: str
@@ -71,6 +76,7 @@ class Flaw:
             target=f"{Subject(target.context, target.subject)} version {target.version}" if target else "",
             target_id=target.id if target else "",
             about=about(self.record or ""),
+            record=self.record,
         )
 
 
@@ -104,6 +110,8 @@ RELATIONS: Final[Mapping[str, str]] = {
     " deleted BOOLEAN, strong BOOLEAN, whole BOOLEAN, digest TEXT, expected BOOLEAN",
     "listed_dek": "kek TEXT, subject TEXT, deleted BOOLEAN",
     "told_record": "number INTEGER, kind TEXT, record TEXT, digest TEXT",
+    "exporter": "kind TEXT, record TEXT, credentials TEXT",
+    "credentials": "exporter TEXT, nonce TEXT, listed BOOLEAN",
 }
 
 _UNHELD = """
@@ -182,9 +190,13 @@ KINDS: Final[Mapping[str, FlawKind]] = {
     ),
     "ROW_UNREADABLE": FlawKind(
         Severity.CRITICAL,
-        "A row of keys or associations cannot be read: {about}.",
-        "SELECT '' AS context, record FROM kept WHERE kind = 'UNREADABLE'",
-        "restore the row from a backup; or remove it and import the journal, which tells what stood there",
+        "A row of keys, associations or exporters cannot be read: {about}.",
+        """
+        SELECT '' AS context, record FROM kept WHERE kind = 'UNREADABLE'
+        UNION ALL
+        SELECT '' AS context, record FROM exporter WHERE kind = 'UNREADABLE'""",
+        "restore the row from a backup; or remove it and import the journal, which tells what stood there; an exporter"
+        " is created anew",
     ),
     "KEK_MISSING": FlawKind(
         Severity.CRITICAL,
@@ -266,6 +278,36 @@ KINDS: Final[Mapping[str, FlawKind]] = {
         SELECT '' AS context, k.record FROM kept k LEFT JOIN {_LAST_TOLD} t ON t.record = k.record
         WHERE k.expected AND (t.digest IS NULL OR t.digest <> k.digest)""",  # noqa: S608 - our own words
         "readers of the journal lack it: give them an export instead",
+    ),
+    "CREDENTIALS_MISSING": FlawKind(
+        Severity.WARNING,
+        "The exporter {record} names credentials that are not kept: it cannot enter its destination.",
+        """
+        SELECT '' AS context, e.record FROM exporter e
+        LEFT JOIN credentials c ON c.exporter = e.record AND c.nonce = e.credentials
+        LEFT JOIN credentials u ON NOT u.listed
+        WHERE e.kind = 'EXPORTER' AND e.credentials <> '' AND c.nonce IS NULL AND u.listed IS NULL""",
+        "pause the exporter, send its config with its credentials, and resume it",
+        settles=True,
+    ),
+    "CREDENTIALS_LEFT": FlawKind(
+        Severity.WARNING,
+        "Credentials are kept that no exporter names: {record}.",
+        """
+        SELECT '' AS context, c.exporter || '/' || c.nonce AS record FROM credentials c
+        LEFT JOIN exporter e ON e.kind = 'EXPORTER' AND e.record = c.exporter AND e.credentials = c.nonce
+        WHERE c.listed AND e.record IS NULL""",
+        "deletes them",
+        fixable=True,
+        settles=True,
+    ),
+    "PROGRESS_WITHOUT_EXPORTER": FlawKind(
+        Severity.WARNING,
+        "How far an exporter {record} has come is stored, and no such exporter.",
+        "SELECT '' AS context, record FROM exporter WHERE kind = 'PROGRESS'",
+        "takes it away; to have the exporter, create it anew: it begins at the start",
+        fixable=True,
+        settles=True,
     ),
     "COUNTER_BEHIND": FlawKind(
         Severity.WARNING,  # registrations skip what is taken
@@ -352,6 +394,12 @@ KINDS: Final[Mapping[str, FlawKind]] = {
         SELECT context, subject, max(version) AS version
         FROM version GROUP BY context, subject HAVING max(version) > count(*)""",
         "harmless: versions were deleted for good, or imported with these numbers",
+    ),
+    "CREDENTIALS_UNLISTED": FlawKind(
+        Severity.INFO,
+        "The credentials of exporters cannot be listed, and were not compared.",
+        "SELECT DISTINCT '' AS context FROM credentials c CROSS JOIN exporter e WHERE NOT c.listed",
+        "give whoever scrubs leave to list them, and a way there: in AWS, ssm:GetParametersByPath",
     ),
 }
 """In the order in which they are told."""

@@ -59,6 +59,8 @@ def about(record: str) -> str:
         key = orjson.loads(record)
     except ValueError:
         return record
+    if not isinstance(key, dict):
+        return record
     match key.get("type"):
         case key_records.KEK:
             return f"KEK {key['name']}"
@@ -136,6 +138,14 @@ def standing_record(store: Store, record: str) -> Kek | Dek | Association | None
     return association_of(store, record)
 
 
+def is_missing(store: Store, record: str) -> bool:
+    return standing_record(store, record) is None
+
+
+def is_standing(store: Store, record: str) -> bool:
+    return standing_record(store, record) is not None
+
+
 def association_of(store: Store, record: str) -> Association | None:
     """The association of a record's key, wherever it stands."""
     key = orjson.loads(record)
@@ -190,7 +200,8 @@ def is_miscounted(store: Store, record: str) -> bool:
 
 
 def is_unreadable(store: Store, place: str) -> bool:
-    rows = (*store.inventory.key_rows(), *store.inventory.association_rows())
+    inventory = store.inventory
+    rows = (*inventory.key_rows(), *inventory.association_rows(), *inventory.exporter_rows())
     return UnreadableRow(place) in rows
 
 

@@ -9,7 +9,7 @@ from sigla.model import Body, BodyKey, Row
 from sigla.ports.store import Store
 from sigla.registry import tombstones
 from sigla.registry.steps.numbering import FURTHEST
-from sigla.upkeep import kept_records
+from sigla.upkeep import kept_exporters, kept_records
 from sigla.upkeep.flaws import Flaw
 from sigla.upkeep.scrub import is_sound, readable, row_of
 
@@ -17,8 +17,8 @@ from sigla.upkeep.scrub import is_sound, readable, row_of
 def fix(store: Store, flaw: Flaw) -> bool:
     """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing.
 
-    Nothing is ever removed but what stands under a second name, which no request reaches. False where it cannot be put
-    right: nothing that stood there before is kept.
+    Nothing is ever removed but what no request reaches: what stands under a second name, and what is left of exporters.
+    False where it cannot be put right: nothing that stood there before is kept.
     """
     return _FIXES[flaw.kind](store, flaw) is not False
 
@@ -96,4 +96,6 @@ _FIXES: Mapping[str, Callable[[Store, Flaw], bool | None]] = {
     "KEK_MISSING": _of_record(kept_records.put_kek_back),
     "KEK_MISCOUNTED": _of_record(kept_records.recount),
     "ASSOCIATION_SCATTERED": _of_record(kept_records.make_whole),
+    "CREDENTIALS_LEFT": _of_record(kept_exporters.delete_credentials),
+    "PROGRESS_WITHOUT_EXPORTER": _of_record(kept_exporters.drop_progress),
 }

@@ -23,11 +23,11 @@ from sigla.ports.subjects import VersionKey
 from sigla.registry.steps.numbering import CLEAR
 from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of
-from sigla.upkeep import kept_records
+from sigla.upkeep import kept_exporters, kept_records
 from sigla.upkeep.flaws import KINDS, Flaw
 
 GRACE_MS: Final = 3_600_000
-"""A body without a version that is younger may belong to a registration that is under way."""
+"""What is younger may belong to a change that is under way: a body without a version, credentials that none names."""
 
 SETTLE_S: Final = 7.5
 """How long what settles is waited for, in pauses that double."""
@@ -71,6 +71,8 @@ def gather(store: Store, scratch: Scratch) -> None:
     scratch.fill("kept", kept_records.kept_facts(store))
     scratch.fill("listed_dek", kept_records.listed_dek_facts(store))
     scratch.fill("told_record", kept_records.told_record_facts(store.journal))
+    scratch.fill("credentials", kept_exporters.credentials_facts(store))
+    scratch.fill("exporter", kept_exporters.exporter_facts(store))
 
 
 def read_bodies(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
@@ -203,7 +205,7 @@ def confirmed(
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """before: when a body must have been written to be suspected of belonging to no version."""
+    """before: when a body, or credentials, must have been written to be suspected of belonging to nothing."""
 
     store: Store
     before: int
@@ -362,12 +364,8 @@ def _of_record(check: Callable[[Store, str], bool]) -> Callable[[_Look, Flaw], b
     return at
 
 
-def _is_missing(store: Store, record: str) -> bool:
-    return kept_records.standing_record(store, record) is None
-
-
-def _is_standing(store: Store, record: str) -> bool:
-    return kept_records.standing_record(store, record) is not None
+def _credentials_left(look: _Look, flaw: Flaw) -> bool:
+    return kept_exporters.is_left(look.store, flaw.record or "", look.before)
 
 
 _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
@@ -393,6 +391,10 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "ASSOCIATION_WITHOUT_SUBJECT": _of_record(kept_records.is_without_subject),
     "ASSOCIATION_SCATTERED": _of_record(kept_records.is_scattered),
     "SUBJECT_SHARED": _of_record(kept_records.is_shared),
-    "RECORD_AHEAD": _of_record(_is_missing),
-    "RECORD_GAP": _of_record(_is_standing),
+    "RECORD_AHEAD": _of_record(kept_records.is_missing),
+    "RECORD_GAP": _of_record(kept_records.is_standing),
+    "CREDENTIALS_MISSING": _of_record(kept_exporters.is_without_credentials),
+    "CREDENTIALS_LEFT": _credentials_left,
+    "CREDENTIALS_UNLISTED": lambda *_: True,
+    "PROGRESS_WITHOUT_EXPORTER": _of_record(kept_exporters.is_progress_alone),
 }

@@ -6,16 +6,23 @@ keeps its time when the exporter goes: by it the journal is put in order.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
 
 from sigla import keys
 from sigla.changes import ExporterChanged
 from sigla.errors import Conflict
 from sigla.exporters import records
 from sigla.exporters.nouns import START, Exporter, ExporterProgress, ExporterState, Position
+from sigla.ports.inventory import MISPLACED, UNFIT, ProgressAlone, UnreadableRow
 from sigla.stores.dynamodb.actions import equals, update
+from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item, packed, unpacked
+
+PROGRESS: Final = ("state", "position", "ts", "trace")
+"""Attributes of the row that are not the exporter's own."""
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
@@ -34,8 +41,32 @@ def progress(tools: Tools, name: str) -> ExporterProgress | None:
     item = tools.table.get(tools.places.exporter(name))
     if item is None or "exporter" not in item:
         return None
-    position = records.position(unpacked(item["position"]))
-    return ExporterProgress(ExporterState(item["state"]), position, item["ts"], item.get("trace", ""))
+    return _progress(item)
+
+
+def all_rows(tools: Tools) -> Iterator[Exporter | ProgressAlone | UnreadableRow]:
+    for item in tools.table.query(keys.exporters_pk(tools.places.registry)):
+        if "exporter" not in item:
+            if item.keys() & PROGRESS:
+                yield ProgressAlone(item["sk"])
+            continue
+        try:
+            yield _exporter_in(tools.places, item)
+        except UNFIT:
+            yield UnreadableRow(f"{item['sk']} of {item['pk']}")
+
+
+def _exporter_in(places: Places, item: Item) -> Exporter:
+    """Raises one of UNFIT where the row cannot be read, or belongs to another place."""
+    found = records.exporter(unpacked(item["exporter"]))
+    _progress(item)
+    if (*places.exporter(found.name), found.revision) != (item["pk"], item["sk"], item["revision"]):
+        raise ValueError(MISPLACED)
+    return found
+
+
+def _progress(item: Item) -> ExporterProgress:
+    return records.progress([item["state"], *unpacked(item["position"]), item["ts"], item.get("trace", "")])
 
 
 def _exporter(item: Item | None) -> Exporter | None:
@@ -51,7 +82,7 @@ def change_exporter(tools: Tools, change: ExporterChanged, at: int) -> CommitPla
     seen = equals(exporter=None) if change.seen is None else equals(revision=change.seen.revision)
     form: Item = {"revision": change.nonce, "at": at}
     if change.exporter is None:
-        form |= dict.fromkeys(("exporter", "state", "position", "ts", "trace"))
+        form |= dict.fromkeys(("exporter", *PROGRESS))
     else:
         form |= {"exporter": packed(records.exporter_json(change.exporter)), "state": change.state.value}
         form["ts"] = change.ts
@@ -75,6 +106,12 @@ def advance(tools: Tools, exporter: Exporter, progress: ExporterProgress) -> Non
         tools.table.update(update(tools.places.exporter(exporter.name), form, when=when))
     except Cancelled as cancelled:
         raise Conflict from cancelled
+
+
+def drop_progress(tools: Tools, name: str) -> None:
+    """Where it is of no exporter."""
+    with suppress(Cancelled):
+        tools.table.update(update(tools.places.exporter(name), dict.fromkeys(PROGRESS), when=equals(exporter=None)))
 
 
 def _packed(position: Position) -> str | bytes:

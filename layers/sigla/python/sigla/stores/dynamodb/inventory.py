@@ -8,10 +8,11 @@ from urllib.parse import unquote
 from sigla import keys
 from sigla.associations.nouns import Association
 from sigla.errors import BodyDamaged
+from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports.clock import Clock
-from sigla.ports.inventory import UnreadableRow
+from sigla.ports.inventory import ProgressAlone, UnreadableRow
 from sigla.rules.bodies import believed
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
@@ -70,6 +71,12 @@ class AwsInventory:
 
     def association_rows(self) -> Iterator[Association | UnreadableRow]:
         return self._catalog.kept_rows.associations()
+
+    def exporter_rows(self) -> Iterator[Exporter | ProgressAlone | UnreadableRow]:
+        return self._catalog.kept_rows.exporters()
+
+    def drop_progress(self, exporter: str) -> None:
+        self._catalog.kept_rows.drop_progress(exporter)
 
     def is_whole(self, one: Association) -> bool:
         return self._catalog.kept_rows.is_whole(one)

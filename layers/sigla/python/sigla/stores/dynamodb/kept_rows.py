@@ -1,4 +1,4 @@
-"""Rows of keys and associations: whether each can be read, whether its copies agree, and putting them right.
+"""Rows of keys, associations and exporters: whether each can be read, whether its copies agree, and putting them right.
 
 Each DEK has a copy in a list, and its KEK counts it; an association stands in four places, its topic's row names it and
 its subject's head counts it. Commits write all of that together, so only a hand or a restored table takes it apart.
@@ -15,9 +15,10 @@ from sigla import keys
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import AssociationsChanged, KekChanged
 from sigla.errors import Conflict
+from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
-from sigla.ports.inventory import MISPLACED, UNFIT, UnreadableRow
-from sigla.stores.dynamodb import associations, items, keks
+from sigla.ports.inventory import MISPLACED, UNFIT, ProgressAlone, UnreadableRow
+from sigla.stores.dynamodb import associations, exporters, items, keks
 from sigla.stores.dynamodb.actions import Action, Key, condition_check, delete, equals, put, update
 from sigla.stores.dynamodb.commits import TRIES, Commits
 from sigla.stores.dynamodb.places import Places
@@ -59,6 +60,14 @@ class KeptRows:
         tools = self.commits.tools
         pk = keys.associations_pk(tools.places.registry)
         return (_read(item, partial(_association_in, tools.places)) for item in tools.table.query(pk))
+
+    def exporters(self) -> Iterator[Exporter | ProgressAlone | UnreadableRow]:
+        """Yields what `ports.Inventory.exporter_rows` promises."""
+        return exporters.all_rows(self.commits.tools)
+
+    def drop_progress(self, exporter: str) -> None:
+        """Does what `ports.Inventory.drop_progress` promises."""
+        exporters.drop_progress(self.commits.tools, exporter)
 
     # --- associations ------------------------------------------------------------------------------------------------
 

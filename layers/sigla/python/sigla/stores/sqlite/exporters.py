@@ -11,6 +11,7 @@ from sigla.errors import Conflict
 from sigla.exporters import records
 from sigla.exporters.nouns import START, Exporter, ExporterProgress, ExporterState
 from sigla.keys import utf16
+from sigla.ports.inventory import MISPLACED, UNFIT, UnreadableRow
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
@@ -31,6 +32,24 @@ def progress(db: sqlite3.Connection, name: str) -> ExporterProgress | None:
 
 def _exporter(columns: tuple[Any, ...]) -> Exporter:
     return records.exporter(orjson.loads(columns[0]))
+
+
+def all_rows(db: sqlite3.Connection) -> Iterator[Exporter | UnreadableRow]:
+    for row in db.execute("SELECT key, revision, exporter, progress FROM exporter ORDER BY key").fetchall():
+        try:
+            yield _exporter_in(row)
+        except UNFIT:
+            yield UnreadableRow(f"exporter {row[0].decode('utf-16-be', 'replace')}")
+
+
+def _exporter_in(row: tuple[Any, ...]) -> Exporter:
+    """Raises one of UNFIT where the row cannot be read, or belongs to another place."""
+    *place, form, progress = row
+    found = records.exporter(orjson.loads(form))
+    records.progress(orjson.loads(progress))
+    if [utf16(found.name), found.revision] != place:
+        raise ValueError(MISPLACED)
+    return found
 
 
 # --- changes ---------------------------------------------------------------------------------------------------------

@@ -8,10 +8,11 @@ from urllib.parse import unquote
 from sigla import keys
 from sigla.associations.nouns import Association
 from sigla.errors import StoreError
+from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
-from sigla.ports.inventory import UnreadableRow
-from sigla.stores.sqlite import associations, keks, second_names
+from sigla.ports.inventory import ProgressAlone, UnreadableRow
+from sigla.stores.sqlite import associations, exporters, keks, second_names
 from sigla.stores.sqlite.directory import BODY
 from sigla.stores.sqlite.unit import Reader
 
@@ -63,6 +64,12 @@ class EmbeddedInventory:
 
     def association_rows(self) -> Iterator[Association | UnreadableRow]:
         return associations.all_rows(self._unit.connection)
+
+    def exporter_rows(self) -> Iterator[Exporter | ProgressAlone | UnreadableRow]:
+        return exporters.all_rows(self._unit.connection)
+
+    def drop_progress(self, exporter: str) -> None:
+        """An exporter and its progress are one row, which has both."""
 
     def is_whole(self, one: Association) -> bool:
         """It is one row, by which everything is found and counted."""

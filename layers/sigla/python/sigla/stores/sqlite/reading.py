@@ -5,7 +5,6 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from sigla.model import BodyKey
-from sigla.ports.secrets import NoSecrets
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
@@ -14,6 +13,7 @@ from sigla.stores.sqlite.directory import Directory, with_bodies
 from sigla.stores.sqlite.inventory import EmbeddedInventory
 from sigla.stores.sqlite.journal import EmbeddedJournal, EmbeddedLog
 from sigla.stores.sqlite.principals import EmbeddedPrincipals
+from sigla.stores.sqlite.secrets import SeenSecrets
 from sigla.stores.sqlite.unit import Reader
 
 CATALOG = "catalog.sqlite"
@@ -24,7 +24,6 @@ class ReadingStore:
 
     marks = None
     zones = None
-    secrets = NoSecrets()
 
     def __init__(self, path: Path, *, registry: str = "default") -> None:
         self.clock = SystemClock()
@@ -44,6 +43,7 @@ class ReadingStore:
         self.log = EmbeddedLog(unit, self.journal)
         self.principals = EmbeddedPrincipals(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)
+        self.secrets = SeenSecrets(path, registry=registry)
 
     def group(self) -> AbstractContextManager[None]:
         """Raises StoreError: nothing can be written."""

@@ -6,16 +6,18 @@ whatever fails. A crash in between leaves a file that the next opening takes awa
 
 import os
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
+from urllib.parse import unquote
 
 import orjson
 
 from sigla import keys
 from sigla.errors import StoreError
 from sigla.exporters.nouns import Credentials
-from sigla.ports.secrets import SecretName
+from sigla.ports.secrets import KeptSecret, NoSecrets, SecretName
 from sigla.stores.sqlite import exporters
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.unit import Writer
@@ -62,6 +64,9 @@ class EmbeddedSecrets:
         if not self._unit.inside:
             self._tidy()
 
+    def kept(self) -> Iterator[KeptSecret]:
+        return _kept_in(self._root / keys.secrets_directory(self._registry))
+
     def _tidy(self) -> None:
         """What cannot be taken away now is tried again with the next commit, and by the next opening."""
         for name in [*self._unneeded]:
@@ -84,3 +89,27 @@ class EmbeddedSecrets:
 
     def _path(self, name: SecretName) -> Path:
         return self._root / keys.secret_file(self._registry, name.exporter, name.nonce)
+
+
+class SeenSecrets(NoSecrets):
+    """Those of a directory, for whoever may know which there are, and neither reads nor changes them."""
+
+    def __init__(self, root: Path, *, registry: str = "default") -> None:
+        self._folder = root / keys.secrets_directory(registry)
+
+    def kept(self) -> Iterator[KeptSecret]:
+        return _kept_in(self._folder)
+
+
+def _kept_in(folder: Path) -> Iterator[KeptSecret]:
+    try:
+        found = sorted(folder.iterdir())
+    except FileNotFoundError:
+        return
+    except OSError as failure:
+        raise StoreError("the credentials of exporters cannot be listed") from failure
+    for path in found:
+        if _OURS.fullmatch(path.name) and path.suffix == ".json":
+            exporter, nonce, _ = map(unquote, path.name.split("."))
+            with suppress(FileNotFoundError):  # it was taken away since
+                yield KeptSecret(SecretName(exporter, nonce), round(1000 * path.stat().st_mtime))
