@@ -15,9 +15,9 @@ from sigla.exporters.verbs.changing import create_exporter
 from sigla.functions.exporters import ExporterTurns
 from sigla.registry import Registry
 from sigla.remote.destination import LIMITS, HttpDestination, destination
-from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.stories import register
+from tests.build import FixedClock
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, in_process
 from tests.infra.reading import Template
@@ -36,7 +36,8 @@ def clients() -> Iterator[Clients]:
 
 @pytest.fixture
 def store(clients: Clients) -> Iterator[AwsStore]:
-    with closing(AwsStore(clients, make_table(clients.dynamodb), BUCKET, SystemClock())) as made:
+    """Its time stands still: an exporter says each second how far it has come, however busy the machine is."""
+    with closing(AwsStore(clients, make_table(clients.dynamodb), BUCKET, FixedClock())) as made:
         yield made
 
 
