@@ -32,6 +32,7 @@ class Trips:
 
 BATCH, QUERY, DRAW, COMMIT = "BatchGetItem", "Query", "UpdateItem", "TransactWriteItems"
 GET, PUT, LIST = "GetObject", "PutObject", "ListObjectsV2"
+KEEP, FETCH, FORGET = "PutParameter", "GetParameter", "DeleteParameter"
 
 ASK: Rounds = ((BATCH,),)
 """Heads, settings, versions, the id of a content: whatever is wanted by its key."""
@@ -48,6 +49,9 @@ LOOK = (BATCH, GET)
 SHARDS: Rounds = ((QUERY,) * 16,)
 BURY: Rounds = ((GET,), (PUT,), (QUERY,))
 """A tombstone in the place of a body, and whether the id is still without a holder."""
+
+CHANGE: Rounds = (*ASK, *ASK, (COMMIT,))
+"""An exporter, what it does, and the commit."""
 
 TRIPS: Mapping[str, Trips] = {
     # By id; "again" within a minute, by the same instance.
@@ -101,6 +105,22 @@ TRIPS: Mapping[str, Trips] = {
     "associate a topic with a subject that others use": Trips(
         (*ASK, (QUERY,), *ASK, (QUERY,), (COMMIT,)), read=10, write=14
     ),
+    # Exporters, and their credentials in the parameter store.
+    "list exporters": Trips(((QUERY,),), read=1),
+    "read an exporter": Trips(ASK, read=1),
+    "read the status of an exporter": Trips(ASK, read=1),
+    "create an exporter": Trips(((QUERY,), (COMMIT,)), read=1, write=4),
+    "create an exporter with credentials": Trips(((QUERY,), (KEEP,), (COMMIT,)), read=1, write=4),
+    "change an exporter": Trips(CHANGE, read=2, write=4),
+    "change the credentials of an exporter": Trips((*ASK, *ASK, (KEEP,), (COMMIT,), (FORGET,)), read=2, write=4),
+    "change the config of an exporter, not its credentials": Trips(
+        (*ASK, *ASK, (FETCH,), (KEEP,), (COMMIT,), (FORGET,)), read=2, write=4
+    ),
+    "pause an exporter": Trips(CHANGE, read=2, write=4),
+    "pause an exporter that is paused": Trips((*ASK, *ASK), read=2),
+    "resume an exporter": Trips(CHANGE, read=2, write=4),
+    "reset an exporter": Trips(CHANGE, read=2, write=4),
+    "delete an exporter": Trips((*CHANGE, (FORGET,)), read=2, write=4),
     # Settings and deletes.
     "change a config": Trips((*ASK, (COMMIT,)), read=4, write=6),
     "delete a version": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=7, write=10),

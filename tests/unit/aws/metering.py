@@ -97,6 +97,7 @@ def metered(clients: Clients, expected: Rounds, patience_s: float = PATIENCE_S) 
     meter = Meter(expected, patience_s)
     handlers = (
         (clients.s3, "before-call", meter.begin),
+        (clients.ssm, "before-call", meter.begin),
         (clients.dynamodb, "before-call", meter.begin),
         (clients.dynamodb, "before-parameter-build", meter.remember),
         (clients.dynamodb, "after-call", meter.end),

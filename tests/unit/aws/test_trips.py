@@ -13,11 +13,13 @@ import pytest
 from infra.trips import TRIPS
 from sigla.associations.nouns import Selection
 from sigla.associations.verbs import reading
+from sigla.aws.secrets import AwsSecrets
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
 from sigla.changes import Author
 from sigla.errors import SchemaNotFound
+from sigla.exporters.verbs import asking
 from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
@@ -29,6 +31,7 @@ from sigla.stores.dynamodb.marks import BucketMark, TableMark
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership
 from sigla.stores.s3.objects import Objects
 from tests.attack.associations import weak
+from tests.attack.exporters import MASKED, NEXT, THERE, created, deleted, paused, restarted, resumed, updated
 from tests.attack.stories import BASE, ONE, TWO, USING, config, register
 from tests.attack.world import Verb
 from tests.build import FixedClock, tiers_before
@@ -64,7 +67,8 @@ def instance(
             catalog, bodies = OwnCatalog(catalog, ownership), OwnBodies(bodies, ownership)
         tiers = tiers_before(bodies, clock, ring=Ring({"one": ring} if ring else {}, clock))
         speakers = Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)
-        yield Registry(opened.enter_context(closing(speakers)), tiers, clock)
+        secrets = AwsSecrets(stores.clients, stores.table, registry=stores.registry)
+        yield Registry(opened.enter_context(closing(speakers)), tiers, clock, secrets=secrets)
 
 
 @contextmanager
@@ -131,6 +135,7 @@ def by_a_key(verb: Verb) -> Verb:
 ORDERS = register("a", ONE)
 KNOWN = (ORDERS,)
 BASED = (register("base", BASE),)
+STOPPED = (created(), paused())
 
 CASES: dict[str, Case] = {
     "read by id": Case(by_id(), KNOWN),
@@ -183,6 +188,19 @@ CASES: dict[str, Case] = {
     "associate a topic with a subject that others use": Case(
         weak("t", "a"), (ORDERS, weak("u", "a"), weak("v", "a"), weak("w", "a"))
     ),
+    "list exporters": Case(asking.exporter_names, (created(),)),
+    "read an exporter": Case(lambda registry: asking.read_exporter(registry, "e"), (created(),)),
+    "read the status of an exporter": Case(lambda registry: asking.read_progress(registry, "e"), (created(),)),
+    "create an exporter": Case(created(config=THERE)),
+    "create an exporter with credentials": Case(created()),
+    "change an exporter": Case(updated(subjects=("a",)), STOPPED),
+    "change the credentials of an exporter": Case(updated(config=NEXT), STOPPED),
+    "change the config of an exporter, not its credentials": Case(updated(config=MASKED), STOPPED),
+    "pause an exporter": Case(paused(), (created(),)),
+    "pause an exporter that is paused": Case(paused(), STOPPED),
+    "resume an exporter": Case(resumed(), STOPPED),
+    "reset an exporter": Case(restarted(), STOPPED),
+    "delete an exporter": Case(deleted(), STOPPED),
     "change a config": Case(config("a", level="FULL")),
     "delete a version": Case(delete_version(), KNOWN),
     "delete a version for good": Case(delete_version(permanent=True), (ORDERS, delete_version())),
