@@ -13,6 +13,7 @@ is the first three digits of the number. Texts are contract, oddities included; 
        ├─ Taken                another body stands under this key
        ├─ Unusable             nothing comes of asking again
        │  └─ FormTooNew        a newer release wrote what is stored: it is neither read nor written over
+       ├─ RowUnreadable        a row of the journal is not one
        ├─ BodyLost             what an id means cannot be read: nothing stands there, or not what was put there
        ├─ ForeignData          a store is not known to be this deployment's: it is neither believed nor written to
        └─ OutcomeUnknown       the store did not say whether it committed; look at the nonce
@@ -283,6 +284,14 @@ class Taken(StoreError):
     def __init__(self, standing: Body) -> None:
         super().__init__("another body stands under this key")
         self.standing = standing
+
+
+class RowUnreadable(StoreError):
+    """A row of the journal that no release has written. position: where it stands; rows after it can still be read."""
+
+    def __init__(self, position: int) -> None:
+        super().__init__(f"the journal's row at position {position} cannot be read: sigla scrub names the remedy")
+        self.position = position
 
 
 class BodyLost(StoreError):

@@ -14,6 +14,7 @@ from sigla.journal.rows import (
     numbered_contexts,
     records,
     row,
+    row_at,
 )
 
 __all__ = [
@@ -37,4 +38,5 @@ __all__ = [
     "plain_token",
     "records",
     "row",
+    "row_at",
 ]

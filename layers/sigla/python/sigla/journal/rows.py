@@ -48,7 +48,7 @@ from sigla.changes import (
     VersionDeleted,
     VersionPurged,
 )
-from sigla.errors import FormTooNew
+from sigla.errors import FormTooNew, RowUnreadable
 from sigla.exporters import records as exporter_records
 from sigla.exporters.nouns import Exporter
 from sigla.forms import FORM, JOURNAL_ROW, newer
@@ -57,6 +57,7 @@ from sigla.keks import records as key_records
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import BodyKey, SchemaId, Subject, Version
 from sigla.ports.bodies import Bodies
+from sigla.ports.inventory import UNFIT
 from sigla.rules import names
 
 Entry = dict[str, Any]
@@ -102,6 +103,56 @@ def known(stored: Mapping[str, Any]) -> Mapping[str, Any]:
     if form := newer(stored, JOURNAL_ROW):
         raise FormTooNew("a row of the journal", form, JOURNAL_ROW)
     return stored
+
+
+def row_at(position: int, read: Callable[[], Any]) -> Mapping[str, Any]:
+    """The row that stands there. read: makes JSON of it. Raises RowUnreadable, FormTooNew."""
+    try:
+        stored = known(read())
+        if _is_row(stored):
+            return stored
+    except UNFIT:
+        pass  # told below, like any other content that is not a row
+    raise RowUnreadable(position)
+
+
+_NOTHING: Final = None.__class__
+_OF_SUBJECT: Final = {"context": (str,), "name": (str,)}
+_OF_KEY: Final = {"key": (dict,), "value": (dict, _NOTHING)}
+_MEMBERS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
+    "CONTEXT": {"context": (str,), "listed": (bool,)},
+    "SCHEMA": {**_OF_SUBJECT, "version": (int,), "id": (int, _NOTHING), "deleted": (bool,)},
+    "DELETE_SUBJECT": {**_OF_SUBJECT, "version": (int,)},
+    "CLEAR_SUBJECT": _OF_SUBJECT,
+    "CONFIG": {**_OF_SUBJECT, "config": (dict, _NOTHING)},
+    "MODE": {**_OF_SUBJECT, "mode": (str, _NOTHING)},
+    "NUMBERING": {"context": (str,), "after": (int,)},
+    key_records.KEK: _OF_KEY,
+    key_records.DEK: _OF_KEY,
+    exporter_records.EXPORTER: _OF_KEY,
+    "ASSOC": {**_OF_SUBJECT, "key": (dict,), "association": (dict, _NOTHING)},
+}
+"""What an entry has, by its type."""
+_KEY_MEMBERS: Final[Mapping[str, Mapping[str, type]]] = {
+    key_records.KEK: {"name": str},
+    key_records.DEK: {"kekName": str, "subject": str, "algorithm": str, "version": int},
+    exporter_records.EXPORTER: {"name": str},
+    "ASSOC": dict.fromkeys(("resourceType", "resourceNamespace", "resourceName", "associationType", "subject"), str),
+}
+
+
+def _is_row(stored: Mapping[str, Any]) -> bool:
+    """Whether it is what the head of this file says. Raises what reading anything else does."""
+    return (
+        isinstance(stored["ts"], int) and isinstance(stored["entries"], list) and all(map(_is_entry, stored["entries"]))
+    )
+
+
+def _is_entry(entry: Entry) -> bool:
+    members, of_key = _MEMBERS[entry["type"]], _KEY_MEMBERS.get(entry["type"], {})
+    return all(isinstance(entry[name], kinds) for name, kinds in members.items()) and all(
+        isinstance(entry["key"][name], kind) for name, kind in of_key.items()
+    )
 
 
 def _entries(change: Change, effects: Effects) -> Iterator[Entry]:

@@ -10,7 +10,8 @@ class Journal(Protocol):
     def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
         """Rows in commit order with their position, from the one after `after`.
 
-        The form is that of `sigla.journal.row`.
+        The form is that of `sigla.journal.row`. Raises RowUnreadable at one that has another: a reader may go on
+        after it.
         """
         ...
 

@@ -11,10 +11,12 @@ suspects, since bodies and catalog are read one after the other while others wri
     second     every subject that is kept under a name which is read as another
     mark       which deployment's the catalog and the bodies say they are, where they are two stores; empty: unmarked
     kept       every KEK, DEK and association, by the key of its record in Confluent's topics (`kept_records`); kek: the
-               record of a DEK's KEK; stored, active: what a KEK counts; whole: an association stands everywhere
+               record of a DEK's KEK; stored, active: what a KEK counts; whole: an association stands everywhere;
+               material: a digest of what a DEK encrypts with
     listed_dek what the list of all DEKs says
     told_record
-               the journal's entries about them, numbered; a digest of null: it is gone
+               the journal's entries about them, numbered; a digest of null: it is gone. The kind UNREADABLE: a row
+               that cannot be read, by its position
     exporter   every row in the place of an exporter: of kind EXPORTER, PROGRESS (that of no exporter) or UNREADABLE;
                credentials: which it names, empty: none (`kept_exporters`)
     credentials
@@ -107,9 +109,9 @@ RELATIONS: Final[Mapping[str, str]] = {
     "second": "context TEXT, subject TEXT",
     "mark": "of_catalog TEXT, of_bodies TEXT",
     "kept": "kind TEXT, record TEXT, kek TEXT, stored INTEGER, active INTEGER, context TEXT, subject TEXT,"
-    " deleted BOOLEAN, strong BOOLEAN, whole BOOLEAN, digest TEXT, expected BOOLEAN",
+    " deleted BOOLEAN, strong BOOLEAN, whole BOOLEAN, digest TEXT, expected BOOLEAN, material TEXT",
     "listed_dek": "kek TEXT, subject TEXT, deleted BOOLEAN",
-    "told_record": "number INTEGER, kind TEXT, record TEXT, digest TEXT",
+    "told_record": "number INTEGER, kind TEXT, record TEXT, digest TEXT, material TEXT",
     "exporter": "kind TEXT, record TEXT, credentials TEXT",
     "credentials": "exporter TEXT, nonce TEXT, listed BOOLEAN",
 }
@@ -198,6 +200,12 @@ KINDS: Final[Mapping[str, FlawKind]] = {
         "restore the row from a backup; or remove it and import the journal, which tells what stood there; an exporter"
         " is created anew",
     ),
+    "JOURNAL_UNREADABLE": FlawKind(
+        Severity.CRITICAL,
+        "The journal's row at {about} cannot be read: what it told is lost to its readers.",
+        "SELECT '' AS context, record FROM told_record WHERE kind = 'UNREADABLE'",
+        "sigla export --compacted writes what stands without the journal; import that into an empty place",
+    ),
     "KEK_MISSING": FlawKind(
         Severity.CRITICAL,
         "A DEK stands under {about}, which is missing: it can never be unwrapped.",
@@ -271,12 +279,20 @@ KINDS: Final[Mapping[str, FlawKind]] = {
         WHERE t.digest IS NOT NULL AND k.record IS NULL""",  # noqa: S608 - our own words
         "the table is older than its journal: import the journal into it",
     ),
+    "DEK_ALTERED": FlawKind(
+        Severity.CRITICAL,
+        "{about} is stored with other key material than the journal tells: one of the two cannot decrypt.",
+        f"""
+        SELECT '' AS context, k.record FROM kept k JOIN {_LAST_TOLD} t ON t.record = k.record
+        WHERE k.kind = 'DEK' AND t.digest IS NOT NULL AND t.material <> k.material""",  # noqa: S608 - our own words
+        "stop clients from encrypting with it; restore the row from a backup, or remove it and import the journal",
+    ),
     "RECORD_GAP": FlawKind(
         Severity.WARNING,
         "The journal does not tell {about} as it is stored.",
         f"""
         SELECT '' AS context, k.record FROM kept k LEFT JOIN {_LAST_TOLD} t ON t.record = k.record
-        WHERE k.expected AND (t.digest IS NULL OR t.digest <> k.digest)""",  # noqa: S608 - our own words
+        WHERE k.expected AND (t.digest IS NULL OR t.digest <> k.digest AND t.material = k.material)""",  # noqa: S608 - our own words
         "readers of the journal lack it: give them an export instead",
     ),
     "CREDENTIALS_MISSING": FlawKind(

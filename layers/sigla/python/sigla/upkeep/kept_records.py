@@ -4,7 +4,7 @@ The record's key is what a flaw tells them by; of its value the relations have a
 hold credentials.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
@@ -15,15 +15,18 @@ from sigla.associations.nouns import Association
 from sigla.changes import KekChanged
 from sigla.keks import records as key_records
 from sigla.keks.nouns import Algorithm, Dek, DekName, Kek, named
-from sigla.ports.inventory import UnreadableRow
+from sigla.ports.inventory import UNFIT, UnreadableRow
 from sigla.ports.journal import Journal
 from sigla.ports.store import Store
 from sigla.registry.steps.committing import nonce
 from sigla.rules import names
+from sigla.upkeep.told_rows import told_rows
 
 UNREADABLE: Final = "UNREADABLE"
 ASSOC: Final = "ASSOC"
 KINDS: Final = (key_records.KEK, key_records.DEK, ASSOC)
+_POSITION: Final = "position "
+"""Stands before the number of a row of the journal."""
 
 Facts = tuple[Any, ...]
 Json = Mapping[str, Any]
@@ -43,6 +46,10 @@ class KeptRecord(NamedTuple):
     @property
     def value_digest(self) -> str:
         return _digest(self.value)
+
+    @property
+    def material(self) -> str:
+        return _material(self.value)
 
 
 def record_of(kept: Kek | Dek | Association) -> KeptRecord:
@@ -82,7 +89,7 @@ def kept_facts(store: Store) -> Iterator[Facts]:
             yield _unreadable(kept)
             continue
         record = record_of(kept)
-        tail = record.value_digest, record.ts >= since
+        tail = record.value_digest, record.ts >= since, record.material
         if isinstance(kept, Kek):
             counted = store.catalog.deks_counted(kept.name)
             yield key_records.KEK, record.name, record.name, *counted, "", "", kept.deleted, False, True, *tail
@@ -94,12 +101,12 @@ def kept_facts(store: Store) -> Iterator[Facts]:
             yield _unreadable(one)
         elif names.is_reachable(one.subject):
             record = record_of(one)
-            place = one.subject.context, one.subject.name, False, one.strong, store.inventory.is_whole(one)
-            yield ASSOC, record.name, "", 0, 0, *place, record.value_digest, record.ts >= since
+            place = one.subject.context, one.subject.name, False, one.strong, _is_whole(store, one)
+            yield ASSOC, record.name, "", 0, 0, *place, record.value_digest, record.ts >= since, ""
 
 
 def _unreadable(row: UnreadableRow) -> Facts:
-    return UNREADABLE, row.place, "", 0, 0, "", "", False, False, True, "", False
+    return UNREADABLE, row.place, "", 0, 0, "", "", False, False, True, "", False, ""
 
 
 def listed_dek_facts(store: Store) -> Iterator[Facts]:
@@ -108,18 +115,35 @@ def listed_dek_facts(store: Store) -> Iterator[Facts]:
 
 
 def told_record_facts(journal: Journal) -> Iterator[Facts]:
-    """The journal's entries about keys and associations, numbered; a digest of None: gone."""
-    for number, (kind, key, value, _) in enumerate(_told_entries(journal)):
-        yield number, kind, _record_name(key), None if value is None else _digest(value)
+    """The journal's entries about keys and associations, numbered; a digest of None: gone.
+
+    A row that cannot be read has its position as its record.
+    """
+    number = 0
+    for position, row in told_rows(journal):
+        if row is None:
+            yield number, UNREADABLE, f"{_POSITION}{position}", None, ""
+            number += 1
+        for kind, key, value, _ in _entries(row):
+            yield (
+                number,
+                kind,
+                _record_name(key),
+                *((None, "") if value is None else (_digest(value), _material(value))),
+            )
+            number += 1
 
 
 def _told_entries(journal: Journal) -> Iterator[tuple[str, Json, Json | None, int]]:
-    for _, form in journal.read():
-        entries: Iterable[Json] = form["entries"]  # type: ignore[assignment]  # a journal's row is JSON
-        for entry in entries:
-            if entry["type"] in KINDS:
-                value = entry["association"] if entry["type"] == ASSOC else entry["value"]
-                yield entry["type"], entry["key"], value, entry.get("ts", form["ts"])
+    for _, row in told_rows(journal):
+        yield from _entries(row)
+
+
+def _entries(row: Mapping[str, Any] | None) -> Iterator[tuple[str, Json, Json | None, int]]:
+    for entry in row["entries"] if row else ():
+        if row and entry["type"] in KINDS:
+            value = entry["association"] if entry["type"] == ASSOC else entry["value"]
+            yield entry["type"], entry["key"], value, entry.get("ts", row["ts"])
 
 
 # --- looking again ---------------------------------------------------------------------------------------------------
@@ -147,16 +171,48 @@ def is_standing(store: Store, record: str) -> bool:
 
 
 def association_of(store: Store, record: str) -> Association | None:
-    """The association of a record's key, wherever it stands."""
+    """The association of a record's key, wherever it stands.
+
+    Raises ValueError where it is not found, and something that cannot be read may be it.
+    """
     key = orjson.loads(record)
     told = association_records.key_of(key)
-    asked = (
+    asked: tuple[Callable[[], Iterable[Association | UnreadableRow]], ...] = (
         lambda: store.catalog.associations_named(key["resourceName"], key["resourceNamespace"]),
         lambda: store.catalog.associations_of_subject(told[-1]),
-        store.catalog.associations_named,
+        store.inventory.association_rows,
     )
-    found = (one for ask in asked for one in ask())
-    return next((one for one in found if association_records.key_of(association_records.key(one)) == told), None)
+    unreadable = False
+    for ask in asked:
+        for one in _as_far_as_readable(ask):
+            if isinstance(one, UnreadableRow):
+                unreadable = True
+            elif association_records.key_of(association_records.key(one)) == told:
+                return one
+    if unreadable:
+        raise ValueError(record)
+    return None
+
+
+def _as_far_as_readable(
+    ask: Callable[[], Iterable[Association | UnreadableRow]],
+) -> Iterator[Association | UnreadableRow]:
+    try:
+        yield from ask()
+    except UNFIT as problem:
+        yield UnreadableRow(str(problem))
+
+
+def _readable_associations(store: Store) -> Iterator[Association]:
+    return (one for one in store.inventory.association_rows() if not isinstance(one, UnreadableRow))
+
+
+def _is_whole(store: Store, one: Association) -> bool:
+    """Not where a question for it meets a row that cannot be read: that question fails."""
+    try:
+        return store.inventory.is_whole(one)
+    except UNFIT:
+        return False
 
 
 def differing(store: Store, records: Iterable[str]) -> set[str]:
@@ -166,7 +222,7 @@ def differing(store: Store, records: Iterable[str]) -> set[str]:
     """
     before = {record: _digest_of(standing_record(store, record)) for record in records}
     last: dict[str, str | None] = dict.fromkeys(before)
-    for _, _, record, digest in told_record_facts(store.journal):
+    for _, _, record, digest, _ in told_record_facts(store.journal):
         if record in last:
             last[record] = digest
     after = {record: _digest_of(standing_record(store, record)) for record in before}
@@ -205,9 +261,14 @@ def is_unreadable(store: Store, place: str) -> bool:
     return UnreadableRow(place) in rows
 
 
+def is_told_unreadable(store: Store, record: str) -> bool:
+    position = int(record.removeprefix(_POSITION))
+    return next(told_rows(store.journal, position - 1), None) == (position, None)
+
+
 def is_scattered(store: Store, record: str) -> bool:
     one = association_of(store, record)
-    return one is not None and not store.inventory.is_whole(one)
+    return one is not None and not _is_whole(store, one)
 
 
 def is_without_subject(store: Store, record: str) -> bool:
@@ -223,7 +284,7 @@ def is_shared(store: Store, record: str) -> bool:
     one = association_of(store, record)
     if one is None or not one.strong:
         return False
-    others = any(each != one for each in store.catalog.associations_of_subject(one.subject))
+    others = any(each != one and each.subject == one.subject for each in _readable_associations(store))
     used = others or next(store.catalog.referrers(one.subject), None) is not None
     return used and association_of(store, record) == one
 
@@ -232,15 +293,20 @@ def is_shared(store: Store, record: str) -> bool:
 
 
 def put_kek_back(store: Store, record: str) -> bool:
-    """As the journal told it last; False where it does not know it, or told that it is gone for good."""
+    """As the journal told it last; False where it told something else, or that the KEK is gone for good."""
     name = orjson.loads(record)["name"]
     told = [(value, ts) for _, key, value, ts in _told_entries(store.journal) if _record_name(key) == record]
     if not told or (last := told[-1])[0] is None:
         return False
     value, ts = last
-    if store.catalog.kek(name) is None:
-        mark = nonce()
+    mark = nonce()
+    try:
         kek = key_records.kek({**(value or {}), "ts": ts, "revision": mark})
+    except UNFIT:
+        return False
+    if kek.name != name:
+        return False
+    if store.catalog.kek(name) is None:
         store.catalog.commit(KekChanged(name, None, kek, store.clock.now(), mark))
     store.inventory.recount_deks(name, store.clock.now())
     return True
@@ -251,12 +317,22 @@ def recount(store: Store, record: str) -> None:
 
 
 def make_whole(store: Store, record: str) -> bool:
-    one = association_of(store, record)
-    return one is None or store.inventory.make_whole(one, store.clock.now())
+    """False where a row beside it cannot be read, which a person has to put right first."""
+    try:
+        one = association_of(store, record)
+        return one is None or store.inventory.make_whole(one, store.clock.now())
+    except UNFIT:
+        return False
 
 
 def _record_name(key: Json) -> str:
     return orjson.dumps(key).decode()
+
+
+def _material(value: Json) -> str:
+    """A digest of what a DEK encrypts with; empty for anything else, and for a DEK without."""
+    material = value.get("encryptedKeyMaterial")
+    return "" if material is None else _digest({"material": material})
 
 
 def _digest(value: Json) -> str:

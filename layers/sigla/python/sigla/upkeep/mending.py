@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from sigla.contract import HIGHEST
-from sigla.errors import BodyLost
+from sigla.errors import BodyLost, Conflict
 from sigla.model import Body, BodyKey, Row
 from sigla.ports.store import Store
 from sigla.registry import tombstones
@@ -18,9 +18,12 @@ def fix(store: Store, flaw: Flaw) -> bool:
     """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing.
 
     Nothing is ever removed but what no request reaches: what stands under a second name, and what is left of exporters.
-    False where it cannot be put right: nothing that stood there before is kept.
+    False where it cannot be put right: nothing that stood there before is kept, or another writer is at work there.
     """
-    return _FIXES[flaw.kind](store, flaw) is not False
+    try:
+        return _FIXES[flaw.kind](store, flaw) is not False
+    except Conflict:
+        return False
 
 
 def _restore(store: Store, flaw: Flaw) -> bool:

@@ -25,6 +25,7 @@ from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of
 from sigla.upkeep import kept_exporters, kept_records
 from sigla.upkeep.flaws import KINDS, Flaw
+from sigla.upkeep.told_rows import told_rows
 
 GRACE_MS: Final = 3_600_000
 """What is younger may belong to a change that is under way: a body without a version, credentials that none names."""
@@ -36,7 +37,7 @@ LOOKS: Final = 4
 """At what settles: one after each pause."""
 
 JOURNAL_AHEAD: Final = "JOURNAL_AHEAD"
-TOLD_OTHERWISE: Final = ("RECORD_AHEAD", "RECORD_GAP")
+TOLD_OTHERWISE: Final = ("RECORD_AHEAD", "DEK_ALTERED", "RECORD_GAP")
 """Kinds of which the journal is read once more, for all of them together."""
 
 AT_ONCE: Final = 64
@@ -107,7 +108,7 @@ def version_facts(store: Store) -> Iterator[Facts]:
 
 def told_facts(journal: Journal, after: int = 0) -> Iterator[Facts]:
     number = 0
-    for _, form in journal.read(after):
+    for _, form in told_rows(journal, after):
         for entry in _entries(form):
             if entry["type"] == "SCHEMA":
                 number += 1
@@ -118,7 +119,7 @@ def second_name_facts(store: Store) -> Iterator[Facts]:
     """A journal may know of one that is only missed where it was taken away."""
     entries = (
         Subject(each["context"], each["name"])
-        for _, form in store.journal.read()
+        for _, form in told_rows(store.journal)
         for each in _entries(form)
         if "name" in each
     )
@@ -131,9 +132,8 @@ def mark_facts(store: Store) -> Iterator[Facts]:
         yield store.marks.catalog.read(), store.marks.bodies.read()
 
 
-def _entries(form: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
-    entries: Iterable[Mapping[str, Any]] = form["entries"]
-    return entries
+def _entries(form: Mapping[str, Any] | None) -> Iterable[Mapping[str, Any]]:
+    return form["entries"] if form else ()
 
 
 def is_sound(body: Body) -> bool:
@@ -364,10 +364,6 @@ def _of_record(check: Callable[[Store, str], bool]) -> Callable[[_Look, Flaw], b
     return at
 
 
-def _credentials_left(look: _Look, flaw: Flaw) -> bool:
-    return kept_exporters.is_left(look.store, flaw.record or "", look.before)
-
-
 _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "IDENTITY_MISMATCH": _identity_mismatch,
     "SECOND_NAME": _second_name,
@@ -385,6 +381,7 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "DELETED_BUT_REFERENCED": _deleted_but_referenced,
     "OBJECT_NO_META": _object_no_meta,
     "VERSION_GAP": _version_gap,
+    "JOURNAL_UNREADABLE": _of_record(kept_records.is_told_unreadable),
     "ROW_UNREADABLE": _of_record(kept_records.is_unreadable),
     "KEK_MISSING": _of_record(kept_records.is_kek_missing),
     "KEK_MISCOUNTED": _of_record(kept_records.is_miscounted),
@@ -392,9 +389,10 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "ASSOCIATION_SCATTERED": _of_record(kept_records.is_scattered),
     "SUBJECT_SHARED": _of_record(kept_records.is_shared),
     "RECORD_AHEAD": _of_record(kept_records.is_missing),
+    "DEK_ALTERED": _of_record(kept_records.is_standing),
     "RECORD_GAP": _of_record(kept_records.is_standing),
     "CREDENTIALS_MISSING": _of_record(kept_exporters.is_without_credentials),
-    "CREDENTIALS_LEFT": _credentials_left,
+    "CREDENTIALS_LEFT": lambda look, flaw: kept_exporters.is_left(look.store, flaw.record or "", look.before),
     "CREDENTIALS_UNLISTED": lambda *_: True,
     "PROGRESS_WITHOUT_EXPORTER": _of_record(kept_exporters.is_progress_alone),
 }

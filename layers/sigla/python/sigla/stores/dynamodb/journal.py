@@ -1,12 +1,13 @@
 """The journal as rows of the table, each written by the transaction that it tells of; they are kept for 35 days."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from heapq import merge
 from typing import Any, NamedTuple
 from zlib import crc32
 
 from sigla import keys
-from sigla.journal import known
+from sigla.journal import row_at
 from sigla.ports.clock import Clock
 from sigla.stores.dynamodb import places
 from sigla.stores.dynamodb.actions import Condition
@@ -50,14 +51,15 @@ class AwsJournal:
         shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
         for position, item in merge(*shards, key=_position):
             if position > after:
-                yield position, known(unpacked(item["form"]))
+                yield position, row_at(position, partial(unpacked, item.get("form", "")))
 
     def rows(self, since: int) -> Iterator[tuple[int, Mapping[str, Any], int | None]]:
         """Rows from a time on, each with its own and with the number of the segment that tells it, if one does."""
         where = Condition("#sk >= :sk", {"sk": keys.journal_sk(since, "")})
         shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
-        for _, item in merge(*shards, key=_position):
-            yield keys.journal_at(item["sk"]), known(unpacked(item["form"])), item.get("segment")
+        for position, item in merge(*shards, key=_position):
+            row = row_at(position, partial(unpacked, item.get("form", "")))
+            yield keys.journal_at(item["sk"]), row, item.get("segment")
 
     def marks(self) -> Iterator[RowMark]:
         """Which segment tells each row that is kept."""

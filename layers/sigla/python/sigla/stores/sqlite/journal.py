@@ -2,6 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterator, Mapping
+from functools import partial
 from hashlib import sha256
 from typing import Final
 
@@ -9,7 +10,7 @@ import orjson
 
 from sigla import journal
 from sigla.changes import Change
-from sigla.journal import NO_EFFECTS, Effects, known
+from sigla.journal import NO_EFFECTS, Effects, row_at
 from sigla.journal.log_entries import entry_of_row
 from sigla.ports.log import Link, LogEntry
 from sigla.stores.sqlite.principals import token_of
@@ -54,7 +55,7 @@ class EmbeddedJournal:
 
     def read(self, after: int = 0) -> Iterator[tuple[int, Mapping[str, object]]]:
         for position, form in self.forms(after):
-            yield position, known(orjson.loads(form))
+            yield position, row_at(position, partial(orjson.loads, form))
 
     def forms(self, after: int = 0) -> Iterator[tuple[int, bytes]]:
         """The same as they are stored."""
