@@ -15,6 +15,7 @@ NAMES = (
     "import_time",
     "warm_get",
     "body_check",
+    "tokens",
     "serve_cpu",
     "client_calls",
     "register",

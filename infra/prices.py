@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from infra.usage import CATCH_UP, EXPORTERS, METRIC, PROBE, RUN_MINUTES, SECONDS_A_MONTH, bill, heartbeat, run
+from infra.usage import CATCH_UP, EXPORTERS, ISSUERS, METRIC, PROBE, RUN_MINUTES, SECONDS_A_MONTH, bill, heartbeat, run
 
 # A dashboard is free where it is one of the account's first three.
 ALARM, DASHBOARD = 0.10, 3.00
@@ -28,6 +28,7 @@ CHEAPER = {"valkey": 0.8, "memcached": 1.0}
 SCHEDULED = {
     "rate(15 minutes)": ("catch-ups of the journal", bill(CATCH_UP).total),
     "rate(2 minutes)": ("ticks of exporters", bill(EXPORTERS).total),
+    "rate(5 minutes)": ("readings of an issuer's keys", bill(ISSUERS).total),
     "rate(1 minute)": ("heartbeats of zones", heartbeat().total),
     "rate(1 day)": ("probes of the registry", bill(PROBE, restores=1).total),
 }

@@ -86,7 +86,7 @@ MEMORY_GB = 0.5
 """The memory of every function."""
 OVERHEAD = 26
 """Bytes that CloudWatch Logs adds to a line."""
-REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE, EXPORTERS_LINE = 400, 360, 140, 680, 150
+REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE, EXPORTERS_LINE, ISSUERS_LINE = 400, 360, 140, 680, 150, 60
 """Bytes at most, of subjects with names of 40."""
 METRICS_LINE, METRICS_VALUE = 360, 8
 """Bytes at most: of a line that tells of reads and of writes, and of each value in it."""
@@ -167,6 +167,10 @@ EXPORTERS = Work(Trips((("Query",),), read=1), lines=EXPORTERS_LINE + OVERHEAD)
 """A tick of the exporters' clock where no exporter runs."""
 EXPORTER = Work(Trips((("BatchGetItem",), *[("Query",)] * 16), read=17), own_ms=5, lines=0)
 """What each exporter adds to a tick while it has nothing to write."""
+
+
+ISSUERS = Work(Trips((("GetObject",),)), own_ms=300, lines=ISSUERS_LINE + OVERHEAD)
+"""A turn of the function that reads the keys of an issuer, for whose two documents 300 ms are assumed."""
 
 
 def exported(versions: int) -> Work:

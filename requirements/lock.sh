@@ -15,6 +15,8 @@ compile dev pyproject.toml --group dev "$@"
 # The smaller sets are parts of the whole, so that what was tested is what runs.
 compile bootstrap requirements/bootstrap.in --constraint requirements/dev.txt "$@"
 compile runtime pyproject.toml --constraint requirements/dev.txt "$@"
+# Into a container nothing can be installed: it has what verifies tokens, too.
+compile container pyproject.toml --extra tokens --constraint requirements/dev.txt "$@"
 compile aws --group aws --constraint requirements/dev.txt "$@"
 compile jobs --group jobs --constraint requirements/dev.txt "$@"
 compile infra --group infra --constraint requirements/dev.txt "$@"

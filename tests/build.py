@@ -12,6 +12,8 @@ from uuid import UUID
 import orjson
 
 from sigla import records
+from sigla.auth.credentials import BASIC
+from sigla.auth.permissions import Principal
 from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
@@ -253,3 +255,14 @@ def put_all(bodies: Bodies, context: str, ids: Sequence[int]) -> None:
     """A body for each id, with the text that `registered` gives it."""
     for id in ids:
         bodies.put(BodyKey(context, SchemaId(id)), a_body(f"text {id}"))
+
+
+@dataclass(frozen=True)
+class Recognises:
+    """An `Authenticator` by a function from the header to a principal."""
+
+    by: Callable[[bytes | None], Principal | None]
+    schemes: tuple[str, ...] = (BASIC,)
+
+    def __call__(self, header: bytes | None) -> Principal | None:
+        return self.by(header)

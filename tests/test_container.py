@@ -27,7 +27,7 @@ from tests.waiting import eventually
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "container"
 USER = 65532
-LARGEST = 90_000_000
+LARGEST = 105_000_000
 
 MOUNTED = """
 mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"
@@ -91,7 +91,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     run(FOLDER / "root.sh", made)
     parts = made.parent / "parts"
     parts.mkdir()
-    shutil.copy(ROOT / "requirements" / "runtime.txt", parts)
+    shutil.copy(ROOT / "requirements" / "container.txt", parts)
     run(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", parts, cwd=ROOT)
     run(sys.executable, "-m", "venv", parts / "venv")
     run(FOLDER / "fill.sh", parts, made / "app", PYTHON=str(parts / "venv" / "bin" / "python"))

@@ -17,8 +17,11 @@ from sigla.associations.nouns import CREATE, Request, Wanted
 from sigla.associations.verbs import writing
 from sigla.associations.verbs.writing import Manner
 from sigla.auth import api_keys
-from sigla.auth.credentials import BasicKeys
+from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.auth.permissions import ADMIN, DELETE, READ, WRITE, Access
+from sigla.auth.tokens import issuers
+from sigla.auth.tokens.bearer import BearerTokens, KeysAndTokens
+from sigla.auth.tokens.published import AT_ONCE, Published
 from sigla.exporters.nouns import ExporterDraft
 from sigla.exporters.verbs import changing
 from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
@@ -32,6 +35,7 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app, gateway
 from sigla.web.local import server
 from tests.build import NOW, FixedClock, a_draft, a_text
+from tests.issuer import AUDIENCE, Issuer
 from tests.unit.web.conftest import Client
 from tests.unit.web.test_gateway import function_url, rest
 
@@ -42,7 +46,7 @@ KINDS: Mapping[str, tuple[Access, ...]] = {
     "deleter": (READ, WRITE, DELETE),
     "admin": (READ, WRITE, DELETE, ADMIN),
 }
-"""What each kind of principal may. A deleter is a writer whose key says that it may delete."""
+"""What each kind of principal may. A deleter is a writer of whom its key, or a map, says so."""
 
 EVERYWHERE = ""
 PREFIXES: Mapping[str, tuple[str, ...]] = {EVERYWHERE: (), "a": ("a-",), "z": ("z-",), "team": (":.team:",)}
@@ -61,6 +65,15 @@ class Who:
     def may(self) -> tuple[Access, ...]:
         return KINDS.get(self.kind, ())
 
+    @property
+    def deletes(self) -> bool:
+        """Whether its key, or its row of a map, says so."""
+        return self.kind == "deleter"
+
+    @property
+    def role(self) -> str:
+        return "writer" if self.deletes else self.kind
+
     def __str__(self) -> str:
         return self.name
 
@@ -68,6 +81,9 @@ class Who:
 KEYS = tuple(Who(f"{kind}-of-{reach}" if reach else kind, kind, reach) for reach in PREFIXES for kind in KINDS)
 WHO = (Who(NOBODY), Who(STRANGER), *KEYS)
 """Everybody: without a key, with a bad one, of each kind and each reach."""
+
+ISSUER = Issuer()
+"""Whose tokens are good for what the keys of their names are good for."""
 
 SUBJECTS = {
     "a-one": "A",
@@ -100,8 +116,9 @@ class Guarded:
     registry: Registry
     store: EmbeddedStore
     secrets: Mapping[str, str]
-    authenticate: BasicKeys
+    authenticate: Authenticator
     filled: int
+    by_token: bool = False
 
     @property
     def commits(self) -> int:
@@ -114,9 +131,19 @@ class Guarded:
         said = {str(row["by"]) for _, row in self.store.journal.read(self.filled)}
         return {names.get(token, token) for token in said}
 
+    def called(self, who: str) -> str:
+        """The name of the principal, in logs and in the journal."""
+        return f"{who}@{ISSUER.url.removeprefix('https://')}" if self.by_token else who
+
     def authorization(self, who: str) -> dict[str, str]:
+        """The header of one of WHO, or a header as it is."""
         if who == NOBODY:
             return {}
+        if who.startswith("Bearer "):
+            return {"authorization": who}
+        if self.by_token:
+            token = ISSUER.token("ec", sub=who, aud="another" if who == STRANGER else AUDIENCE)
+            return {"authorization": f"Bearer {token}"}
         said = f"{who}:{self.secrets.get(who, 'guessed')}"
         return {"authorization": "Basic " + base64.b64encode(said.encode()).decode()}
 
@@ -129,9 +156,7 @@ def cut(folder: Path) -> tuple[EmbeddedKeys, dict[str, str]]:
 
 def _key_of(keys: EmbeddedKeys, who: Who) -> str:
     """Its secret."""
-    deletes = who.kind == "deleter"
-    role = "writer" if deletes else who.kind
-    return api_keys.create(keys, who.name, role, PREFIXES[who.reach], now=NOW, deletes=deletes)[1]
+    return api_keys.create(keys, who.name, who.role, PREFIXES[who.reach], now=NOW, deletes=who.deletes)[1]
 
 
 def fill(registry: Registry) -> None:
@@ -173,15 +198,29 @@ def filled() -> tuple[Path, int]:
         return folder / "data", len(list(store.journal.read()))
 
 
+def tokens() -> BearerTokens:
+    """What accepts tokens of ISSUER, without a way to it."""
+    rows = [
+        {"when": {"sub": who.name}, "role": who.role, "delete": who.deletes, "subjects": list(PREFIXES[who.reach])}
+        for who in KEYS
+    ]
+    known, clock = issuers.read(json.dumps([ISSUER.setting(*rows)])), FixedClock()
+    return BearerTokens(known, {ISSUER.url: Published(known[0], ISSUER, clock, AT_ONCE)}, clock, waits=False)
+
+
 @contextmanager
-def guarded(keys: EmbeddedKeys, secrets: Mapping[str, str]) -> Iterator[Guarded]:
+def guarded(keys: EmbeddedKeys, secrets: Mapping[str, str], *, by_token: bool = False) -> Iterator[Guarded]:
+    """by_token: everybody shows a token; keys are taken beside them."""
     data, commits = filled()
     with (
         tempfile.TemporaryDirectory() as folder,
         EmbeddedStore(shutil.copytree(data, Path(folder, "data"))) as store,
     ):
         registry = Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets)
-        yield Guarded(registry, store, secrets, BasicKeys(keys, FixedClock()), commits)
+        authenticate: Authenticator = BasicKeys(keys, FixedClock())
+        if by_token:
+            authenticate = KeysAndTokens(authenticate, tokens())
+        yield Guarded(registry, store, secrets, authenticate, commits, by_token)
 
 
 # --- doors -----------------------------------------------------------------------------------------------------------
@@ -260,7 +299,10 @@ DOORS: Mapping[str, Callable[[Guarded], Any]] = {
 class Unchanged:
     """A filled world behind a door: the same one until a request has changed it, then another."""
 
-    def __init__(self, keys: tuple[EmbeddedKeys, Mapping[str, str]], door: Callable[[Guarded], Any]) -> None:
+    def __init__(
+        self, keys: tuple[EmbeddedKeys, Mapping[str, str]], door: Callable[[Guarded], Any], *, by_token: bool = False
+    ) -> None:
+        self._by_token = by_token
         self._keys = keys
         self._door = door
         self._opened = ExitStack()
@@ -270,7 +312,7 @@ class Unchanged:
         if self._world and self._world[0].commits:
             self.close()
         if not self._world:
-            world = self._opened.enter_context(guarded(*self._keys))
+            world = self._opened.enter_context(guarded(*self._keys, by_token=self._by_token))
             self._world = world, self._opened.enter_context(self._door(world))
         return self._world
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sigla import wiring
+from sigla import authentication, wiring
 from sigla.auth import api_keys
 from sigla.settings import AUTO, KEYS, NONE, Address, InvalidSetting, Settings
 from tests.loops import threads_loop
@@ -60,16 +60,16 @@ def test_an_open_function_says_so_when_it_starts(
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_loopback_is_open(host: str) -> None:
-    assert wiring._local_auth(AUTO, host) == NONE
+    assert authentication.local_auth(AUTO, host) == NONE
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "2001:db8::1", "localhost.example.com", "registry"])
 def test_every_other_address_has_to_be_decided_about(host: str) -> None:
     """A name that might be anything counts as anything."""
-    with pytest.raises(wiring.OpenToOthers, match="SIGLA_AUTH=none"):
-        wiring._local_auth(AUTO, host)
-    assert wiring._local_auth(KEYS, host) == KEYS
-    assert wiring._local_auth(NONE, host) == NONE
+    with pytest.raises(authentication.OpenToOthers, match="SIGLA_AUTH=none"):
+        authentication.local_auth(AUTO, host)
+    assert authentication.local_auth(KEYS, host) == KEYS
+    assert authentication.local_auth(NONE, host) == NONE
 
 
 def test_a_word_that_is_no_answer_to_who_may_ask_is_refused() -> None:

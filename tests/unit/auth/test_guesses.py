@@ -7,7 +7,7 @@ from sigla.auth.permissions import Principal, principal
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
-from tests.build import FixedClock
+from tests.build import FixedClock, Recognises
 from tests.unit.web.conftest import Client, Response
 
 
@@ -63,7 +63,7 @@ def test_the_right_secret_is_answered_while_wrong_ones_wait() -> None:
     guesses = Slow()
     with EmbeddedStore() as store:
         registry = Registry(store.catalog, store.bodies, FixedClock())
-        client = Client(app.build(registry, options=app.HttpOptions(authenticate=who, guesses=guesses)))
+        client = Client(app.build(registry, options=app.HttpOptions(authenticate=Recognises(who), guesses=guesses)))
         _asked_side_by_side(client)
     assert guesses.waiting == 0
 

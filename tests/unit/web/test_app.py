@@ -14,6 +14,7 @@ from sigla.web.http.answer import Answer
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Task
 from sigla.web.threads.workers import Work, Workers
+from tests.build import Recognises
 from tests.unit.web.conftest import Client
 
 V1 = "application/vnd.schemaregistry.v1+json"
@@ -292,7 +293,7 @@ def test_a_function_describes_itself_to_those_who_may_ask_and_has_no_page(regist
     def authenticate(sent: bytes | None) -> Principal | None:
         return principal("reader", "reader", ()) if sent == b"Basic good" else None
 
-    function = Client(app.build(registry, options=app.HttpOptions(authenticate=authenticate)))
+    function = Client(app.build(registry, options=app.HttpOptions(authenticate=Recognises(authenticate))))
     assert function("GET", "/openapi.json").refusal[:2] == (401, 401)
     assert "paths" in function("GET", "/openapi.json", headers={"authorization": "Basic good"}).json
     assert function("GET", "/docs", headers={"authorization": "Basic good"}).status == 404

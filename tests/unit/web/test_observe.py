@@ -10,7 +10,7 @@ from sigla.errors import StoreError
 from sigla.observe import Gathered, Seen
 from sigla.registry import Registry
 from sigla.web import app
-from tests.build import FixedClock
+from tests.build import FixedClock, Recognises
 from tests.unit.web.conftest import Client
 
 
@@ -78,7 +78,8 @@ def test_the_application_tells_who_asked(registry: Registry) -> None:
     """Also that of a principal whose request it denied; without a right key there is no name."""
     told: list[Seen] = []
     looker = Principal("looker", (READ,))
-    options = app.HttpOptions(authenticate=lambda shown: looker if shown == b"right" else None, watchers=(told.append,))
+    authenticate = Recognises(lambda shown: looker if shown == b"right" else None)
+    options = app.HttpOptions(authenticate=authenticate, watchers=(told.append,))
     client = Client(app.build(registry, options=options))
     for method, target, shown in (
         ("GET", "/subjects", "right"),
@@ -174,7 +175,7 @@ def test_a_refusal_says_from_where_it_was_asked(registry: Registry) -> None:
     """What is answered otherwise has no address in the log."""
     told: list[Seen] = []
     reader = Principal("ada", (READ,))
-    options = app.HttpOptions(authenticate=lambda sent: reader if sent else None, watchers=(told.append,))
+    options = app.HttpOptions(authenticate=Recognises(lambda sent: reader if sent else None), watchers=(told.append,))
     application = app.build(registry, options=options)
     client = Client(lambda scope, *channels: application({**scope, "client": ("192.0.2.1", 1)}, *channels))
     sent = {"authorization": "any"}

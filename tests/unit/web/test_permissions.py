@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import pytest
@@ -305,9 +306,10 @@ def world(keys: tuple[EmbeddedKeys, Mapping[str, str]]) -> Iterator[Guarded]:
         yield world
 
 
-@pytest.fixture(scope="module", params=DOORS)
+@pytest.fixture(scope="module", params=product(DOORS, ("by key", "by token")), ids=" ".join)
 def unchanged(keys: tuple[EmbeddedKeys, Mapping[str, str]], request: pytest.FixtureRequest) -> Iterator[Unchanged]:
-    with closing(Unchanged(keys, DOORS[request.param])) as made:
+    door, credentials = request.param
+    with closing(Unchanged(keys, DOORS[door], by_token=credentials == "by token")) as made:
         yield made
 
 
@@ -320,8 +322,8 @@ def test_who_may_who_may_not_and_what_they_see(unchanged: Unchanged, row: Row) -
         outcome = row.outcome(who)
         assert reply.status == outcome, (who, reply)
         assert outcome < 400 or not world.commits, f"{who} was refused, and changed something"
-        assert world.authors() <= {who.name}, f"{who} changed something, and the journal names another"
-        judge(row, who, reply)
+        assert world.authors() <= {world.called(who.name)}, f"{who} changed something, and the journal names another"
+        judge(row, who, reply, by_token=world.by_token)
 
 
 def prepared(world: Guarded, target: str) -> str:
@@ -332,11 +334,12 @@ def prepared(world: Guarded, target: str) -> str:
     return target
 
 
-def judge(row: Row, who: Who, reply: Reply) -> None:
+def judge(row: Row, who: Who, reply: Reply, *, by_token: bool) -> None:
     """A refusal is JSON with a number and a sentence; every principal sees its own part of a list."""
     if reply.status == 401:
         assert reply.json == {"error_code": 401, "message": "Unauthorized"}
-        assert reply.headers["www-authenticate"] == 'Basic realm="schema registry"'
+        schemes = ("Basic", "Bearer") if by_token else ("Basic",)
+        assert reply.headers["www-authenticate"] == ", ".join(f'{one} realm="schema registry"' for one in schemes)
     elif reply.status == 403:
         assert reply.json["error_code"] == 40301
         assert reply.json["message"].startswith("User is denied operation ")

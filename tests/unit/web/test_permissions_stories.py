@@ -17,7 +17,7 @@ from sigla.registry import Registry
 from sigla.rules import names
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.web import app
-from tests.build import a_draft, a_text
+from tests.build import Recognises, a_draft, a_text
 from tests.unit.auth.guarded import KINDS, Guarded, guarded
 from tests.unit.web.conftest import Client, Response
 
@@ -42,7 +42,7 @@ def principal(header: bytes | None) -> Principal:
 
 
 def asking(registry: Registry, **options: Any) -> Asks:
-    client = Client(app.build(registry, options=app.HttpOptions(authenticate=principal, **options)))
+    client = Client(app.build(registry, options=app.HttpOptions(authenticate=Recognises(principal), **options)))
 
     def ask(who: str, method: str, target: str, body: Any = None) -> Response:
         return client(method, target, body, {"authorization": who})
@@ -270,7 +270,7 @@ def test_a_subject_of_nobody_is_refused_before_its_body_is_read(ask: Asks) -> No
 
 def test_the_document_says_that_a_key_is_needed(world: Guarded) -> None:
     """Generators of clients and the page at /docs ask for one then; an open registry says nothing of keys."""
-    options = app.HttpOptions(authenticate=principal)
+    options = app.HttpOptions(authenticate=Recognises(principal))
     asked = Client(app.build(world.registry, options=options))(
         "GET", "/openapi.json", None, {"authorization": "reader"}
     )

@@ -28,7 +28,7 @@ from sigla.web import app
 from sigla.web.console import live
 from sigla.web.console.live import Watched
 from sigla.web.local import zones
-from tests.build import a_text
+from tests.build import Recognises, a_text
 from tests.unit.web.conftest import Client, Response
 
 AZ1, AZ2 = 8081, 8082
@@ -265,7 +265,7 @@ def test_who_may_see_metrics_may_see_the_page(store: EmbeddedStore) -> None:
             assert stranger.headers["www-authenticate"].startswith("Basic")
             assert (await world.ask(AZ1, "GET", path, authorization="let me in")).status == 200
 
-    lived(store, story, app.HttpOptions(authenticate=principal))
+    lived(store, story, app.HttpOptions(authenticate=Recognises(principal)))
 
 
 def test_the_page_asks_nobody_but_its_own_server(store: EmbeddedStore) -> None:

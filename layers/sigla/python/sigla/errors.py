@@ -15,6 +15,7 @@ is the first three digits of the number. Texts are contract, oddities included; 
        │  └─ FormTooNew        a newer release wrote what is stored: it is neither read nor written over
        ├─ RowUnreadable        a row of the journal is not one
        ├─ BodyLost             what an id means cannot be read: nothing stands there, or not what was put there
+       ├─ IssuerSilent         whose token it is cannot be told: the keys of its issuer cannot be read
        ├─ ForeignData          a store is not known to be this deployment's: it is neither believed nor written to
        └─ OutcomeUnknown       the store did not say whether it committed; look at the nonce
 """
@@ -50,6 +51,11 @@ class Refusal(Exception):
 class Unauthorized(Refusal):
     # The sentence of Confluent's servers: clients and their users look for it.
     code, text = 401, "Unauthorized"
+
+    def __init__(self, schemes: tuple[str, ...]) -> None:
+        """schemes: of credentials that would be taken."""
+        super().__init__()
+        self.schemes = schemes
 
 
 class Denied(Refusal):
@@ -238,6 +244,10 @@ class TimedOut(NotDone):
     text = "{operation} timed out"
 
 
+class IssuerNotAsked(NotDone):
+    text = "{operation} was refused: the keys of the issuer of its token cannot be read"
+
+
 class DataIsForeign(NotDone):
     text = "{operation} was refused: {why}"
 
@@ -359,6 +369,10 @@ class ForeignData(StoreError):
             f"the registry's {self.kind} has {bears}, so its ids may be those of another registry; "
             f"an operator deploys with the right {self.kind}, or says with sigla init that it is this one"
         )
+
+
+class IssuerSilent(StoreError):
+    """The keys of an issuer of tokens cannot be read; why is half a sentence, behind its name."""
 
 
 class OutcomeUnknown(StoreError):

@@ -31,6 +31,9 @@ API_KEY: Final = 2
 KEY_USE: Final = 1
 """The form of a note about when an API key was last used."""
 
+ISSUER_KEYS: Final = 1
+"""The form of an issuer's keys, as a function puts them into the bucket for the others."""
+
 BACKUP: Final = 1
 """The form of a backup: which members its file has, and in which order."""
 

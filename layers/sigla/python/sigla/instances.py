@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sigla import keys
 from sigla.auth.api_keys import Keys
+from sigla.auth.tokens.key_sets import KeySource
 from sigla.cache.counts import Counts
 from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
@@ -42,7 +43,7 @@ NO_EXPORTERS: Final[Mapping[str, str]] = {
 class Instance(NamedTuple):
     """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
 
-    ownership: None where the identity is not compared.
+    ownership: None where the identity is not compared. issuer_keys: where those of issuers are; None: they are asked.
     """
 
     registry: Registry
@@ -51,6 +52,7 @@ class Instance(NamedTuple):
     ring: Ring
     counts: Counts
     ownership: Ownership | None = None
+    issuer_keys: Callable[[], KeySource] | None = None
 
 
 @contextmanager
@@ -68,7 +70,7 @@ def _shared(settings: Settings) -> Iterator[Instance]:
         ownership = opened.enter_context(owning(settings, store))
         shared = among_others(store, settings, ring, ownership, clients=lambda: clients)
         registry, counts = opened.enter_context(shared)
-        yield Instance(registry, store.keys, clients.calls, ring, counts, ownership)
+        yield Instance(registry, store.keys, clients.calls, ring, counts, ownership, lambda: store.issuer_keys)
 
 
 @contextmanager

@@ -124,6 +124,11 @@ def key_uses_prefix(registry: str) -> str:
     return f"{component(registry)}/key-uses/"
 
 
+def issuer_keys_object(registry: str, issuer: str) -> str:
+    """Where the keys of an issuer of tokens are; its name may be any URL, so that its digest stands for it."""
+    return f"{component(registry)}/issuers/{blake2b(issuer.encode(), digest_size=16).hexdigest()}.json"
+
+
 def identity_object(registry: str) -> str:
     return f"{component(registry)}/identity.json"
 

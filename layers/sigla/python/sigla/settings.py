@@ -71,6 +71,8 @@ class Settings:
     ring_seconds: how long a schema stands in the ring.
     holders_seconds: how long a function remembers who uses an id; 0: not at all.
     catalog_seconds: how long a read by id waits for a table that does not answer, before the body alone is told.
+    issuers: of the bearer tokens that are accepted beside API keys: a JSON list if it begins with `[`, else the path of
+        a file that has one (`sigla.auth.tokens.issuers`); empty: none are.
     tls_cert, tls_key: files of a certificate and its key, both or neither, with which `sigla serve` speaks TLS;
         `--tls-cert` and `--tls-key` go before them.
     cors_origins: origins whose browser pages may call, separated by commas; none by default.
@@ -109,6 +111,7 @@ class Settings:
     holders_seconds: int = 60
     catalog_seconds: float = 1.0
     auth: str = AUTO
+    issuers: str = ""
     tls_cert: str = ""
     tls_key: str = ""
     cors_origins: str = ""
@@ -177,6 +180,11 @@ class Settings:
             )
         if settings.auth not in (AUTO, KEYS, NONE):
             raise InvalidSetting(f"{PREFIX}AUTH is {settings.auth}; it must be one of {AUTO}, {KEYS}, {NONE}.")
+        if settings.issuers and settings.auth == NONE:
+            raise InvalidSetting(
+                f"{PREFIX}ISSUERS is of tokens, and {PREFIX}AUTH={NONE} opens the registry to every caller: leave out "
+                "one of the two."
+            )
         return settings
 
     @property

@@ -6,17 +6,18 @@ import os
 import pkgutil
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sigla import __version__, languages, observe
+from sigla import __version__, authentication, languages, observe
 from sigla.auth.api_keys import Keys
-from sigla.auth.credentials import Authenticator, BasicKeys, reporting
+from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
-from sigla.auth.uses import KeyUses
+from sigla.auth.tokens.bearer import BearerTokens
+from sigla.authentication import NowhereForKeys, OpenToOthers
 from sigla.cache.counts import Farthest
 from sigla.cache.ring import Ring
 from sigla.effort import Limits
@@ -41,21 +42,8 @@ if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AW
     from sigla.remote.destination import HttpDestination
 
 
-class OpenToOthers(Exception):
-    """Other machines would reach it, and no setting says who may; the sentence says how to."""
-
-
-class NowhereForKeys(Exception):
-    """Keys are asked for where none can be kept; the sentence says what to change."""
-
-
 STARTUP_PROBLEMS = (InvalidSetting, OpenToOthers, NowhereForKeys, DataNotOpened, StoreError, OSError)
 """What can be wrong before the first request, each with a sentence."""
-
-ACCESS = {KEYS: "with an API key", NONE: "open: every caller may do everything"}
-"""Who may ask, for people."""
-
-NO_KEY_YET = f"{ACCESS[KEYS]}; it has no key yet: `sigla keys create NAME --role admin --data {{data}}` makes the first"
 
 
 class Started(NamedTuple):
@@ -111,9 +99,9 @@ def serve(
     settings = Settings.read(os.environ)
     handed_over = supervisor.handed_over(os.environ)
     host = server.reached_at(handed_over) if handed_over else host
-    auth = KEYS if closed else _local_auth(settings.auth, host)
-    if auth == KEYS and address.scheme == "memory":
-        raise NowhereForKeys("API keys are kept with the data: give it a directory with --data.")
+    issuers = authentication.issuers_of(settings)
+    auth = KEYS if closed or issuers else authentication.local_auth(settings.auth, host)
+    authentication.check_keys(auth, address, issuers)
     ports = [port and port + at for at in range(zones or 1)]
     files = _tls_files(tls, settings)
     with (
@@ -125,7 +113,8 @@ def serve(
     ):
         kept = store.keys
         guesses = Guesses(SystemClock())
-        authenticate = _authenticator(auth, kept, out.tell, opened)
+        tokens = authentication.bearer_tokens(issuers, out.tell)
+        authenticate = authentication.authenticator(auth, kept, out.tell, opened, tokens)
         guard = _guard(settings, host) if auth == NONE and is_loopback(host) else None
 
         def options(zone: str = "") -> app.HttpOptions:
@@ -166,11 +155,11 @@ def serve(
             ],
         )
         if auth == NONE and not is_loopback(host):
-            out.tell(_open(host))
+            out.tell(authentication.openness(host))
         writable = store.writable
         for told in start_warnings.of_directory(store.path, writable=writable, readable=store.tells_others):
             out.tell(told)
-        access = ACCESS[auth] if auth == NONE or kept.names() else NO_KEY_YET.format(data=quote(address.path))
+        access = authentication.access_words(auth, issuers, has_keys=bool(kept.names()), data=quote(address.path))
         certificate = f"{files[0]}, until {secure.pair.day}" if files and secure else ""
         trusted = str(files[0]) if files and secure and secure.pair.signs_itself else ""
         started = Started(urls, access, auth == KEYS, ids, rings, writable, certificate, trusted)
@@ -223,7 +212,8 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     from sigla.functions.telemetry import RequestLog, RequestMetrics
     from sigla.web import gateway
 
-    registry, keys, calls, ring, counts, ownership = opened.enter_context(instance(settings))
+    issuers = authentication.issuers_of(settings)
+    registry, keys, calls, ring, counts, ownership, issuer_keys = opened.enter_context(instance(settings))
     service = f"sigla-{settings.registry_name}"
     clock = SystemClock()
     log = RequestLog(
@@ -240,10 +230,13 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
         ownership.tell = log.tell
     auth = KEYS if settings.auth == AUTO else settings.auth
     if auth == NONE:
-        log.tell(_open("the function"))
+        log.tell(authentication.openness("the function"))
     watchers = (metrics, log if settings.log_requests else observe.DeniedAlone(log, clock))
     door = replace(gateway.OPTIONS, watchers=watchers, log_failure=log.tell)
-    authenticate = _authenticator(auth, keys, log.tell, opened)
+    tokens = authentication.bearer_tokens(issuers, log.tell, issuer_keys, waits=False)
+    if tokens:
+        tokens.load()  # what is imported now is in the snapshot, and no bearer waits for it
+    authenticate = authentication.authenticator(auth, keys, log.tell, opened, tokens)
     handler = gateway.handler(registry, options=_web_options(settings, authenticate, door))
     return answering(log.following(handler), Probe(settings.zone, os.environ, ring.probe, release=__version__))
 
@@ -284,6 +277,25 @@ def exporters_handler() -> "Renewed":
         # An AWS that is played on one machine has its destinations there.
         enter = partial(_destination, store, beside="AWS_ENDPOINT_URL" in os.environ)
         turns = ExporterTurns(store, enter, source=settings.registry_name)
+        ownership = opened.enter_context(owning(settings, store))
+        return ownership.doing(turns) if ownership else turns
+
+    return Renewed(build)
+
+
+def issuers_handler() -> "Renewed":
+    """What puts the keys of issuers into the bucket, as a Lambda function. Raises InvalidSetting."""
+    from sigla.functions.issuers import IssuerTurns
+    from sigla.functions.lifecycle import Renewed
+    from sigla.remote.issuer_keys import IssuerKeys
+
+    settings = Settings.read(os.environ)
+    _table_of(settings, "The function of issuers")
+    issuers = authentication.issuers_of(settings)
+
+    def build(opened: ExitStack) -> "Handler":
+        _, store = opened.enter_context(table_and_bucket(settings))
+        turns = IssuerTurns(issuers, IssuerKeys(store.clock).document, store.issuer_keys.put, store.clock)
         ownership = opened.enter_context(owning(settings, store))
         return ownership.doing(turns) if ownership else turns
 
@@ -341,24 +353,16 @@ def keys(address: Address, registry: str = "") -> Iterator[tuple[Keys, Clock]]:
         yield kept, SystemClock()
 
 
-def _authenticator(auth: str, keys: Keys, tell: observe.Teller, opened: ExitStack) -> Authenticator | None:
-    """None where everybody may do everything. opened: takes what is to be closed at the end."""
-    if auth == NONE:
-        return None
-    uses = opened.enter_context(closing(KeyUses(keys, SystemClock(), tell)))
-    return BasicKeys(keys, SystemClock(), reporting(tell), used=uses)
+def explaining(issuers: str) -> BearerTokens:
+    """What says of a token what it would be. issuers: as the setting has them; empty: those of the environment.
 
-
-def _local_auth(auth: str, host: str) -> str:
-    """What AUTO means where `sigla serve` listens. Raises OpenToOthers."""
-    if auth != AUTO:
-        return auth
-    if is_loopback(host):
-        return NONE
-    raise OpenToOthers(
-        f"Everybody who reaches {host or 'this machine'} could change everything: make a key with `sigla keys "
-        f"create NAME` and start with --auth, or leave it open with {PREFIX}AUTH={NONE}."
-    )
+    Raises InvalidSetting.
+    """
+    settings = Settings.read({**os.environ, **({f"{PREFIX}ISSUERS": issuers} if issuers else {})})
+    tokens = authentication.bearer_tokens(authentication.issuers_of(settings), lambda _: None, waits=False)
+    if tokens is None:
+        raise InvalidSetting(f"No issuer is known here: set {PREFIX}ISSUERS as the registry has it.")
+    return tokens
 
 
 def _tls_files(given: tuple[Path | None, Path | None], settings: Settings) -> tuple[Path, Path] | None:
@@ -372,12 +376,6 @@ def _tls_files(given: tuple[Path | None, Path | None], settings: Settings) -> tu
             f"{PREFIX}TLS_KEY."
         )
     return (Path(cert), Path(key)) if cert else None
-
-
-def _open(where: str) -> observe.Facts:
-    """Told once per start: no operator should learn it too late."""
-    told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."
-    return {"event": "open", "message": told}
 
 
 def _web_options(settings: Settings, authenticate: Authenticator | None, door: app.HttpOptions) -> app.HttpOptions:

@@ -1,7 +1,7 @@
 """Who are you? An authenticator turns the Authorization header of a request into a principal.
 
-Today there is one, for Basic credentials with API keys. One for tokens will be another function of the same type, and
-`wiring` chooses.
+There is one here for Basic credentials with API keys; `tokens/bearer.py` has one for tokens, and one for both. `wiring`
+chooses.
 """
 
 import hmac
@@ -10,6 +10,7 @@ from collections.abc import Callable
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import Final, Protocol
 
 from sigla.auth.api_keys import (
     MOST_SECRETS,
@@ -30,9 +31,32 @@ from sigla.bounded import BoundedMemory
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock, Moment
 
-Authenticator = Callable[[bytes | None], Principal | None]
-"""From the Authorization header, None without one, to its principal; None for unknown credentials. Raises StoreError.
-"""
+BASIC: Final = "Basic"
+BEARER: Final = "Bearer"
+"""Schemes of authentication, as HTTP calls them."""
+
+
+class Authenticator(Protocol):
+    """schemes: what a caller without credentials is told to come with."""
+
+    @property
+    def schemes(self) -> tuple[str, ...]: ...
+
+    def __call__(self, header: bytes | None) -> Principal | None:
+        """From the Authorization header, None without one, to its principal; None for unknown credentials.
+
+        Raises StoreError, Slow.
+        """
+        ...
+
+
+class Slow(Exception):
+    """Who it is cannot be told at once. answer: says it, as the authenticator would; it may wait for others."""
+
+    def __init__(self, answer: Callable[[], Principal | None]) -> None:
+        super().__init__()
+        self.answer = answer
+
 
 REMEMBERED_MS = 60_000
 """How long after it was read an accepted key is not asked for again: a revoked one may live so long."""
@@ -95,6 +119,8 @@ class BasicKeys:
     report: is told why a key opens nothing, each time that a damaged one is read. used: is told the name of an accepted
     key, each time that its record was looked at. remembered: so many keys are.
     """
+
+    schemes = (BASIC,)
 
     def __init__(
         self,

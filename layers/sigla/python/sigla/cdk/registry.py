@@ -21,6 +21,7 @@ from constructs import Construct
 from sigla.cdk import doors
 from sigla.cdk.exporters import Exporters
 from sigla.cdk.heartbeat import Heartbeat
+from sigla.cdk.issuers import Issuers
 from sigla.cdk.journal import Journal
 from sigla.cdk.parts import platform
 from sigla.cdk.parts.alarms import own_metric
@@ -33,6 +34,7 @@ from sigla.cdk.parts.zone import Zone
 from sigla.cdk.pipelines import Pipelines
 from sigla.cdk.service import Grants, Service
 from sigla.cdk.storage import Storage
+from sigla.deployment.choices import issuers
 from sigla.deployment.packages import built
 from sigla.deployment.settings import LOCAL, InvalidSetting, Settings
 from sigla.deployment.targets import Target, titled
@@ -77,6 +79,7 @@ class Registry(Construct):
         self.function: lambda_.Alias | None = self.public.service.alias if self.public else None
         self.zones = self._zones() if chosen.zone_ids else {}
         self.exporters = self._exporters() if chosen.exporters else None
+        self.issuers = self._issuers() if chosen.issuers else None
         # A table on LocalStack has no stream to follow, and no person is to be woken.
         self.journal = None if chosen.local else self._journal()
         self.jobs = self._jobs(placed) if chosen.pipelines.enabled else None
@@ -178,6 +181,14 @@ class Registry(Construct):
         }
         return made
 
+    def _issuers(self) -> Issuers:
+        made = Issuers(self, "Issuers", settings=self.settings, storage=self.storage, functions=self.functions)
+        self.outputs |= {
+            "IssuersName": (made.function.function_name, "The function that reads the keys of issuers of tokens"),
+            "IssuersLogGroupName": (made.log_group.log_group_name, "The log of the issuers' function"),
+        }
+        return made
+
     def _journal(self) -> Journal:
         """With it alarms, of which some are about it."""
         journal = Journal(
@@ -196,6 +207,7 @@ class Registry(Construct):
             private=[Door(each.service, each.private.api) for each in self.zones.values() if each.private],
             journal=journal,
             exporters=self.exporters,
+            issuers=self.issuers,
             recipients=self.recipients,
         )
         self.outputs |= {
@@ -233,6 +245,8 @@ def _dotted(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in given.items():
         if isinstance(value, Mapping):
             yield from ((f"{name}.{inner}", each) for inner, each in _dotted(value))
+        elif name == "issuers" and not isinstance(value, str):
+            yield name, issuers.as_text(value)
         elif isinstance(value, Sequence) and not isinstance(value, str):
             yield name, ",".join(map(str, value))
         else:

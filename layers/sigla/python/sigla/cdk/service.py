@@ -21,7 +21,7 @@ from sigla.cdk.parts.fingerprint import fingerprint, name_version, note_parts
 from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
 from sigla.cdk.storage import Storage
 from sigla.deployment.settings import Settings
-from sigla.deployment.translation import FINGERPRINT, RING_SECONDS, VARIABLES
+from sigla.deployment.translation import FINGERPRINT, ISSUERS, RING_SECONDS, VARIABLES
 from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE
 
 # Longer than a write that keeps losing races tries (20 s), shorter than API Gateway waits (29 s).
@@ -53,7 +53,7 @@ class Grants:
         return [
             *self.rows(),
             *self.identity(),
-            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys", "key-uses")),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys", "key-uses", *self.issuers())),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "key-uses")),
             *self.shared_keks(),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
@@ -116,6 +116,19 @@ class Grants:
             *self.of_credentials("Decrypt"),
             *self.found_and_told(log),
         ]
+
+    def of_the_issuers(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        """It writes the keys of issuers, and nothing else. What it asks of the internet needs no leave."""
+        return [
+            *self.key,
+            *self.identity(),
+            allow("Issuers", "s3:GetObject", "s3:PutObject", on=self.objects("issuers")),
+            *self.found_and_told(log),
+        ]
+
+    def issuers(self) -> list[str]:
+        """Where the keys of issuers are, if there are any."""
+        return ["issuers"] if self.settings.issuers else []
 
     def of_a_reader(self) -> list[iam.PolicyStatement]:
         """What reads the registry without a door, such as a job of another stack: it writes nothing."""
@@ -329,7 +342,8 @@ def stored(settings: Settings, storage: Storage) -> dict[str, str]:
 def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
     """What the registry is told: settings of sigla.settings, and one of Powertools'."""
     return stored(settings, storage) | {
-        **{name: value(settings) for name, value in VARIABLES.items() if name != RING_SECONDS},
+        **{name: value(settings) for name, value in VARIABLES.items() if name not in (RING_SECONDS, ISSUERS)},
+        **({ISSUERS: settings.issuers} if settings.issuers else {}),
         "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
         **(_of_exporters(settings) if settings.exporters else {}),
     }

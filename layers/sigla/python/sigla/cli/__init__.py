@@ -23,6 +23,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve --zones 3        three zones, each with a URL and a cache ring
   sigla keys create NAME       makes an API key
   sigla log                    who changed what, and when
+  sigla auth explain TOKEN     what a bearer token would be, or why it is refused
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
@@ -98,6 +99,7 @@ def _hush() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     from sigla.cli import (
+        auth,
         backup,
         deploy,
         explain,
@@ -122,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", title="commands", metavar="COMMAND")
     serve.add_to(commands)
     keys.add_to(commands)
+    auth.add_to(commands)
     zone_url.add_to(commands)
     log.add_to(commands)
     import_.add_to(commands)

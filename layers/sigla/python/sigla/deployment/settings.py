@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any, Self
 
 from sigla.contract import LEVELS
-from sigla.deployment.choices import front_door, function, journal, network, pipelines, platform, ring, watch
+from sigla.deployment.choices import front_door, function, issuers, journal, network, pipelines, platform, ring, watch
 from sigla.deployment.choices.front_door import FrontDoor
 from sigla.deployment.choices.function import Function
 from sigla.deployment.choices.journal import JournalChoices
@@ -64,6 +64,8 @@ class Settings:
         earlier stack, or restored from a backup. Empty: the stack makes its own.
     table_stream_arn: of the stream of that table, which the journal follows.
     auth: who may ask: `keys`, those with an API key, or `none`, everybody who reaches it.
+    issuers: of bearer tokens that are accepted beside API keys, a JSON list; in a stage file it may be a list of
+        tables (docs/security.md).
     default_level: compatibility where nothing else is set.
     cors_origins: origins whose browser pages may call, separated by commas.
     log_requests: one line per request from the function.
@@ -86,6 +88,7 @@ class Settings:
     table_name: str = ""
     table_stream_arn: str = ""
     auth: str = "keys"
+    issuers: str = ""
     default_level: str = "BACKWARD"
     cors_origins: str = ""
     log_requests: bool = True
@@ -114,6 +117,8 @@ class Settings:
         if not self.stack_name:
             kind = LOCAL_STACK if self.local else "sigla-"
             object.__setattr__(self, "stack_name", f"{kind}{self.registry_name}")
+        if wrong := issuers.problem(self.issuers):
+            raise InvalidSetting(wrong)
         for fits, sentence in _TOGETHER:
             if not fits(self):
                 raise InvalidSetting(sentence)
@@ -326,6 +331,10 @@ _TOGETHER: Together = (
         # Whoever creates one brings credentials, which are kept in SSM.
         lambda given: not given.exporters or not given.closed_zones or given.public_doors,
         "exporters needs a way to SSM: leave front_door.public on, or set network.subnets, subnets that have one.",
+    ),
+    (
+        lambda given: not given.issuers or given.auth != "none",
+        "issuers is of tokens, and auth=none opens the registry to every caller: leave out one of the two.",
     ),
     (
         lambda given: not given.local or not given.pipelines.enabled,

@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from sigla.deployment.choices import issuers
 from sigla.deployment.settings import EXPECTED, LOCAL, InvalidSetting, Settings, flat, is_of_cdk
 from sigla.deployment.sources import ROOT
 
@@ -171,6 +172,8 @@ def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
     if name not in known:
         raise InvalidSetting(_unknown(name, known))
     kind = type(known[name])
+    if name == "issuers" and isinstance(value, list):
+        return issuers.as_text(value)
     if type(value) is not kind and (kind, type(value)) != (float, int):
         hint = ", without quotes" if isinstance(value, str) else ", in quotes" if kind is str else ""
         raise InvalidSetting(f"{name} is {value!r}; {EXPECTED[kind]}{hint}.")

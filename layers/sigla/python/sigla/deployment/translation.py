@@ -67,7 +67,11 @@ NUMBERS: Final = (
 )
 """Settings that are numbers of a template as they are. Whether they are 0 is of the shape, but for OPTIONAL ones."""
 
+PRESENT: Final = ("issuers",)
+"""Settings whose value is a variable of functions, and of which more depends on whether they are there at all."""
+
 RING_SECONDS: Final = "SIGLA_RING_SECONDS"
+ISSUERS: Final = "SIGLA_ISSUERS"
 
 VARIABLES: Final[Mapping[str, Callable[[Settings], str]]] = {
     "SIGLA_AUTH": lambda chosen: chosen.auth,
@@ -77,6 +81,7 @@ VARIABLES: Final[Mapping[str, Callable[[Settings], str]]] = {
     "SIGLA_LOG_READS": lambda chosen: str(chosen.log_reads),
     "SIGLA_LOG_REQUESTS": lambda chosen: json.dumps(chosen.log_requests),
     "SIGLA_NAMES_DAYS": lambda chosen: str(chosen.names_days),
+    ISSUERS: lambda chosen: chosen.issuers,
     RING_SECONDS: lambda chosen: str(chosen.ring.presence_seconds),
 }
 """Variables of functions, each of one setting and of no other."""
@@ -119,7 +124,7 @@ def differences(one: Settings, other: Settings) -> list[str]:
 def _shape_values(settings: Settings) -> dict[str, Any]:
     values = flat(settings)
     shape: dict[str, Any] = {name: value for name, value in values.items() if name not in FREE}
-    for name in (*TEXTS, *NUMBERS):
+    for name in (*TEXTS, *NUMBERS, *PRESENT):
         shape[name] = bool(values[name])
     for name in LISTS:
         shape[name] = len(listed(values[name]))

@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from sigla import observe
-from sigla.auth.credentials import Authenticator
+from sigla.auth.credentials import Authenticator, Slow
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Limits, OutOfTime, Unwanted
@@ -25,6 +25,8 @@ from sigla.errors import (
     BodyNotRead,
     DataIsForeign,
     ForeignData,
+    IssuerNotAsked,
+    IssuerSilent,
     Refusal,
     StoreError,
     StoreFailed,
@@ -67,8 +69,7 @@ class HttpOptions:
     answer_bytes: the most that fits through the front door, counted as it counts; None for no limit. gzip: off where a
     front door takes text only. cors_origins: who may call from a browser. watchers: are told of every request.
     fresh_id: makes an id for a request that comes without one. authenticate: names the caller; None: every caller may
-    do everything
-    may do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
+    do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
     guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: everything passes.
     limits: how long a request may compute and wait. packing: packs long answers beside the event loop; None: where they
     are made.
@@ -241,10 +242,13 @@ class RouteTable:
         exchange = Exchange(found.params, call.query, self._rendered, service, found.prefix, found.context)
         registry = self._registry
         if self._authenticate is not None and route.access is not OPEN:
-            principal = self._authenticate(sent.get(b"authorization"))
+            try:
+                principal = self._authenticate(sent.get(b"authorization"))
+            except Slow as slow:
+                principal = await asyncio.to_thread(slow.answer)
             if principal is None:
                 await self._keep_waiting(sent)
-                raise Unauthorized
+                raise Unauthorized(schemes=self._authenticate.schemes)
             call.principal = principal.name
             registry = admitted(registry, route, exchange, principal)
         if route.access not in (OPEN, READ):
@@ -344,6 +348,8 @@ def _unserved(route: Route | None, error: StoreError) -> Refusal:
     """What a client is told of storage that fails."""
     if isinstance(error, ForeignData):
         return DataIsForeign(operation=route.operation if route else "Request", why=error.why)
+    if isinstance(error, IssuerSilent):
+        return IssuerNotAsked(operation=route.operation if route else "Request")
     operation = route.about if route else "The request"
     return (
         BodyNotRead(operation=operation, lost=error)

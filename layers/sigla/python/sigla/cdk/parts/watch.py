@@ -10,6 +10,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from sigla.cdk.exporters import Exporters
+from sigla.cdk.issuers import Issuers
 from sigla.cdk.journal import Journal
 from sigla.cdk.parts.alarms import PERIOD, WatchedMetric, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from sigla.cdk.parts.dashboard import Dashboard
@@ -48,6 +49,7 @@ class Watch(Construct):
         private: Sequence[Door],
         journal: Journal,
         exporters: Exporters | None,
+        issuers: Issuers | None,
         recipients: Recipients,
     ) -> None:
         super().__init__(scope, name)
@@ -57,6 +59,7 @@ class Watch(Construct):
             *_of_certificates(settings),
             *_of_the_journal(journal),
             *(_of_exporters(exporters) if exporters else ()),
+            *(_of_issuers(issuers) if issuers else ()),
         ]
         if settings.watch.alarms:
             set_alarms(self, watched, recipients=recipients, about=f"the registry {settings.registry_name}")
@@ -164,6 +167,19 @@ def _of_the_journal(journal: Journal) -> Iterator[WatchedMetric]:
         1,
         1,
         "the journal function found rows that it cannot read and set them aside. Its log names them.",
+    )
+
+
+def _of_issuers(issuers: Issuers) -> Iterator[WatchedMetric]:
+    """Keys that stand in the bucket are believed for a day: that can wait until the morning."""
+    yield WatchedMetric(
+        "IssuersErrors",
+        issuers.function.metric_errors(period=PERIOD),
+        1,
+        6,
+        "the keys of an issuer of tokens cannot be read. After a day none of its tokens are accepted. The log of the "
+        "issuers' function has the reason.",
+        out_of=12,
     )
 
 

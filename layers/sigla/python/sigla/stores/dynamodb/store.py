@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.zones import AwsZones
     from sigla.stores.s3.api_keys import AwsKeys
     from sigla.stores.s3.bodies import AwsBodies
+    from sigla.stores.s3.issuer_keys import AwsIssuerKeys
     from sigla.stores.s3.objects import Objects
 
 
@@ -97,6 +98,13 @@ class AwsStore:
         from sigla.stores.s3.api_keys import AwsKeys
 
         return AwsKeys(self.objects, registry=self._registry)
+
+    @cached_property
+    def issuer_keys(self) -> "AwsIssuerKeys":
+        """Those of the issuers of tokens."""
+        from sigla.stores.s3.issuer_keys import AwsIssuerKeys
+
+        return AwsIssuerKeys(self.objects, registry=self._registry)
 
     @cached_property
     def secrets(self) -> "AwsSecrets":

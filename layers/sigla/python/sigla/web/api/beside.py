@@ -1,5 +1,6 @@
 """What stands beside the API: its description, and endpoints for whoever has a key."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache
 
@@ -7,8 +8,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sigla.auth.credentials import Authenticator
-from sigla.errors import Refusal, StoreError, StoreFailed, Unauthorized
+from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.permissions import READ
+from sigla.errors import DeniedEverywhere, Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.web.api import openapi
 from sigla.web.api.replies import refused
 from sigla.web.api.wire import text
@@ -20,25 +22,23 @@ _JSON = {"content-type": "application/json"}
 
 def description(authenticate: Authenticator | None, *, for_everybody: bool = False) -> Route:
     """The API as OpenAPI describes it. for_everybody: also for those without a key, where one is asked for."""
-    closed = authenticate is not None
-    answer = for_keys(
-        lambda: Response(_described(closed=closed), headers=_JSON), None if for_everybody else authenticate
-    )
+    schemes = authenticate.schemes if authenticate else ()
+    answer = for_keys(lambda: Response(_described(schemes), headers=_JSON), None if for_everybody else authenticate)
     return Route(DESCRIPTION, answer)
 
 
 @cache
-def _described(*, closed: bool) -> bytes:
-    return text.write(openapi.document(closed=closed))
+def _described(schemes: tuple[str, ...]) -> bytes:
+    return text.write(openapi.document(schemes))
 
 
 def for_keys(
     answer: Callable[[], Response], authenticate: Authenticator | None
 ) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for whoever has a key, whatever it may; where none is asked for, for everybody."""
+    """An endpoint for whoever has a key, or a token of a principal; where none is asked for, for everybody."""
 
     async def answered(request: Request) -> Response:
-        refusal = _stranger(request, authenticate)
+        refusal = await _stranger(request, authenticate)
         return answer() if refusal is None else _refused(refusal)
 
     return answered
@@ -50,13 +50,18 @@ def _refused(refusal: Refusal) -> Response:
     return Response(told.body, told.status, headers)
 
 
-def _stranger(request: Request, authenticate: Authenticator | None) -> Refusal | None:
+async def _stranger(request: Request, authenticate: Authenticator | None) -> Refusal | None:
     """Why the caller is not let in; None where it is."""
     if authenticate is None:
         return None
     said = request.headers.get("authorization")
     try:
-        principal = authenticate(None if said is None else said.encode("latin-1"))
+        try:
+            principal = authenticate(None if said is None else said.encode("latin-1"))
+        except Slow as slow:
+            principal = await asyncio.to_thread(slow.answer)
     except StoreError:
         return StoreFailed(operation="The request")
-    return None if principal else Unauthorized()
+    if principal is None:
+        return Unauthorized(authenticate.schemes)
+    return None if principal.may else DeniedEverywhere(operation=READ.operation)

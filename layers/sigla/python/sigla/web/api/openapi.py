@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import Any
 
 from sigla import errors
+from sigla.auth.credentials import BASIC, BEARER
 from sigla.auth.permissions import OPEN
 from sigla.contract import INTEGERS
 from sigla.errors import Refusal
@@ -32,7 +33,14 @@ EVERYWHERE = (
 )
 WITH_A_BODY = (refusals.BodyTooLarge, refusals.MissingBody)
 CLOSED = (errors.Unauthorized, errors.Denied, errors.DeniedEverywhere)
-SCHEMES = {"key": {"type": "http", "scheme": "basic", "description": "An API key: its name and its secret"}}
+SCHEMES: Mapping[str, tuple[str, Mapping[str, str]]] = {
+    BASIC: ("key", {"type": "http", "scheme": "basic", "description": "An API key: its name and its secret"}),
+    BEARER: (
+        "token",
+        {"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "A token of a known issuer"},
+    ),
+}
+"""By the schemes of an authenticator: the name of each in the document, and what is said of it."""
 WITHOUT_A_TYPE = (406,)
 """Answers that say nothing about their media type (HTTP-15)."""
 
@@ -50,18 +58,24 @@ _PATH_PARAMETERS: Mapping[str, Shape] = {
 
 
 @cache
-def document(*, closed: bool = False) -> dict[str, Any]:
-    """closed: a key is asked for. The server is where the document is: a door may put the registry below a path."""
+def document(schemes: tuple[str, ...] = ()) -> dict[str, Any]:
+    """schemes: of the credentials that are asked for; none where everybody may do everything.
+
+    The server is where the document is: a door may put the registry below a path.
+    """
     paths: dict[str, Any] = {}
     for route in ROUTES:
-        described = operation(route, closed=closed and route.access is not OPEN)
+        described = operation(route, schemes if route.access is not OPEN else ())
         paths.setdefault(route.path, {})[route.method.lower()] = described
     info = {"title": "Sigla", "version": "v1", "description": ABOUT}
-    components = {"schemas": SHAPES, **({"securitySchemes": SCHEMES} if closed else {})}
+    components = {
+        "schemas": SHAPES,
+        **({"securitySchemes": dict(map(SCHEMES.__getitem__, schemes))} if schemes else {}),
+    }
     return {"openapi": "3.1.0", "info": info, "servers": [{"url": "."}], "paths": paths, "components": components}
 
 
-def operation(route: Route, *, closed: bool = False) -> dict[str, Any]:
+def operation(route: Route, schemes: tuple[str, ...] = ()) -> dict[str, Any]:
     """What one row of the table publishes."""
     described: dict[str, Any] = {
         "summary": route.about,
@@ -69,10 +83,10 @@ def operation(route: Route, *, closed: bool = False) -> dict[str, Any]:
         "tags": [route.path.split("/")[1] or "server"],
         "x-access": route.access.value,
         "parameters": [*_path_parameters(route), *map(_query_parameter, route.query)],
-        "responses": {str(route.status): _success(route), **_refusals(route, CLOSED if closed else ())},
+        "responses": {str(route.status): _success(route), **_refusals(route, CLOSED if schemes else ())},
     }
-    if closed:
-        described["security"] = [dict.fromkeys(SCHEMES, ())]
+    if schemes:
+        described["security"] = [{SCHEMES[scheme][0]: ()} for scheme in schemes]
     if route.body is not None:
         content = _content(route.body.shape)
         described["requestBody"] = {"required": bool(route.body.operation), "content": content}

@@ -1,12 +1,8 @@
 """Verbs' results and refusals as answers: JSON, the bare text of a schema, or nothing."""
 
-from sigla.errors import Refusal
+from sigla.errors import Refusal, Unauthorized
 from sigla.web.api.wire import answers, text
 from sigla.web.http.answer import Answer
-
-CHALLENGE = ((b"www-authenticate", b'Basic realm="schema registry"'),)
-"""What a 401 asks for."""
-
 
 NO_STORE = ((b"cache-control", b"no-store"),)
 """What an answer with a secret says to the caches on its way."""
@@ -34,5 +30,11 @@ def nothing() -> Answer:
 def refused(refusal: Refusal) -> Answer:
     """The one place where a refusal becomes an answer."""
     body = text.write(answers.error(refusal.code, refusal.message))
-    headers = CHALLENGE if refusal.status == 401 else getattr(refusal, "headers", ())
+    headers = _challenge(refusal) if isinstance(refusal, Unauthorized) else getattr(refusal, "headers", ())
     return Answer(refusal.status, body, media=getattr(refusal, "media", None), error_code=refusal.code, headers=headers)
+
+
+def _challenge(refusal: Unauthorized) -> tuple[tuple[bytes, bytes], ...]:
+    """What a 401 asks for. All in one header: the doors of AWS have each name once."""
+    schemes = ", ".join(f'{scheme} realm="schema registry"' for scheme in refusal.schemes)
+    return ((b"www-authenticate", schemes.encode()),)
