@@ -125,6 +125,7 @@ def test_one_commit_is_one_row_of_the_journal(stores: Stores) -> None:
     imported(stores.catalog, a_version(2, 7, ts=NOW + 70), a_version(1, 3, deleted=True, ts=NOW + 30), nonce="once")
     [(_, row)] = stores.journal.read()
     named = {"type": "SCHEMA", "context": ".", "name": "orders-value"}
+    row = {name: row[name] for name in row if name not in {"by", "is"}}  # which have tests of their own
     assert row == {
         "form": 1,
         "change": "Imported",
