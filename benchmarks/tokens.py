@@ -20,7 +20,7 @@ from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 from benchmarks.harness import Goal, Line, Lines, best_of, main, per_call
 from sigla.auth import api_keys
-from sigla.auth.credentials import Authenticator, BasicKeys
+from sigla.auth.credentials import BasicKeys
 from sigla.auth.tokens import issuers
 from sigla.auth.tokens.bearer import BearerTokens, KeysAndTokens
 from sigla.auth.tokens.key_sets import KeySet, parse
@@ -45,7 +45,7 @@ def lines(*, quick: bool = False) -> Lines:
         keys = BasicKeys(EmbeddedKeys(Path(folder)), SystemClock())
         _, secret = api_keys.create(EmbeddedKeys(Path(folder)), "etl", "reader", (), now=0)
         key = b"Basic " + base64.b64encode(f"etl:{secret}".encode())
-        both = KeysAndTokens(keys, _tokens())
+        both = KeysAndTokens(keys, _tokens()())
         alone, beside = best_of(
             rounds, per_call(partial(keys, key), 100 * calls), per_call(partial(both, key), 100 * calls)
         )
@@ -64,14 +64,16 @@ def lines(*, quick: bool = False) -> Lines:
             yield Line(f"a token with {algorithm}, the first time", first, "s", library, "PyJWT alone", FIRST)
 
 
-def _tokens() -> BearerTokens:
+def _tokens() -> Callable[[], BearerTokens]:
+    """Makes one that has seen no token, as after a restart, and has the issuer's keys at hand."""
     row = {"when": {"groups": "team-19"}, "role": "writer", "subjects": ["orders-"]}
     known = issuers.read(json.dumps([{"issuer": ISSUER, "audience": AUDIENCE, "map": [row]}]))
     clock = SystemClock()
-    tokens = BearerTokens(known, {ISSUER: Published(known[0], _Source(), clock, AT_ONCE)}, clock, waits=False)
-    if tokens(_shown("ES256")) is None:
+    published = {ISSUER: Published(known[0], _Source(), clock, AT_ONCE)}
+    made = partial(BearerTokens, known, published, clock, waits=False)
+    if made()(_shown("ES256")) is None:
         raise ValueError("the token of the benchmark is not accepted")
-    return tokens
+    return made
 
 
 class _Source:
@@ -95,24 +97,17 @@ def _shown(algorithm: str) -> bytes:
 
 def _each_new(headers: Sequence[bytes]) -> Callable[[], object]:
     """Each is shown where it has not been seen; a round of measuring takes them all."""
-    shown = cycle(headers)
-    authenticate: Authenticator = _tokens()
-    left = 0
+    shown, made = cycle(headers), _tokens()
+    authenticate, left = made(), 0
 
     def call() -> object:
         nonlocal authenticate, left
         if not left:
-            authenticate, left = _forgetful(authenticate), len(headers)
+            authenticate, left = made(), len(headers)
         left -= 1
         return authenticate(next(shown))
 
     return call
-
-
-def _forgetful(tokens: Authenticator) -> Authenticator:
-    """The same, which has seen no token."""
-    tokens._remembered.forget_where(lambda _key, _value: True)  # type: ignore[attr-defined]  # noqa: SLF001 - as after a restart
-    return tokens
 
 
 def _by_the_library(algorithm: str, headers: Sequence[bytes]) -> Callable[[], object]:
