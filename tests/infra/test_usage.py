@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from infra import usage
 from infra.usage import MILLION, Work
 from sigla import observe
-from sigla.auth import uses
 from sigla.aws.clients import Calls
 from sigla.functions import telemetry
 from sigla.functions.heartbeat import Heartbeat
@@ -52,19 +50,9 @@ def a_schema(fields: int) -> str:
 # --- the registry's function -----------------------------------------------------------------------------------------
 
 
-class AtOnce(ThreadPoolExecutor):
-    """Does what it is given before it goes on: no note of a key's use is counted beside another request."""
-
-    def submit(self, *given: Any, **named: Any) -> Any:
-        done = super().submit(*given, **named)
-        wait([done])
-        return done
-
-
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[dict[str, list[str]]]:
     """The lines of each of the requests that have a price, sent in environments that know their key."""
-    monkeypatch.setattr(uses, "ThreadPoolExecutor", AtOnce)
     with threads_loop(), deployed(monkeypatch, SIGLA_STACK=STACK, **LOGGED) as deployment:
         secret = deployment.key("billing-producer", "admin")
         warm, other, third = (Client(deployment.instance(), "rest", "billing-producer", secret) for _ in range(3))

@@ -1,7 +1,7 @@
 """How callers are recognised in this process: by API keys, and by tokens of the issuers that settings name."""
 
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, closing
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -84,12 +84,21 @@ def bearer_tokens(
 
 
 def authenticator(
-    auth: str, keys: Keys, tell: observe.Teller, opened: ExitStack, tokens: BearerTokens | None = None
+    auth: str,
+    keys: Keys,
+    tell: observe.Teller,
+    opened: ExitStack,
+    tokens: BearerTokens | None = None,
+    *,
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext,
 ) -> Authenticator | None:
-    """None where everybody may do everything. opened: takes what is to be closed at the end."""
+    """None where everybody may do everything. opened: takes what is to be closed at the end.
+
+    aside: as `KeyUses` has it.
+    """
     if auth == NONE:
         return None
-    uses = opened.enter_context(closing(KeyUses(keys, SystemClock(), tell)))
+    uses = opened.enter_context(closing(KeyUses(keys, SystemClock(), tell, aside=aside)))
     by_key = BasicKeys(keys, SystemClock(), reporting(tell), used=uses)
     return KeysAndTokens(by_key, tokens) if tokens else by_key
 

@@ -236,7 +236,7 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     tokens = authentication.bearer_tokens(issuers, log.tell, issuer_keys, waits=False)
     if tokens:
         tokens.load()  # what is imported now is in the snapshot, and no bearer waits for it
-    authenticate = authentication.authenticator(auth, keys, log.tell, opened, tokens)
+    authenticate = authentication.authenticator(auth, keys, log.tell, opened, tokens, aside=calls.aside)
     handler = gateway.handler(registry, options=_web_options(settings, authenticate, door))
     return answering(log.following(handler), Probe(settings.zone, os.environ, ring.probe, release=__version__))
 

@@ -8,6 +8,7 @@ it is woken.
 import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -22,12 +23,20 @@ MOST_REMEMBERED = 4096
 
 
 class KeyUses:
-    """Is told of each use. tell: of a note that could not be written."""
+    """Is told of each use. tell: of a note that could not be written. aside: what stands around each note."""
 
-    def __init__(self, keys: Keys, clock: Clock, tell: Callable[[dict[str, object]], None] = lambda _: None) -> None:
+    def __init__(
+        self,
+        keys: Keys,
+        clock: Clock,
+        tell: Callable[[dict[str, object]], None] = lambda _: None,
+        *,
+        aside: Callable[[], AbstractContextManager[None]] = nullcontext,
+    ) -> None:
         self._keys = keys
         self._clock = clock
         self._tell = tell
+        self._aside = aside
         self._noted: BoundedMemory[str, str] = BoundedMemory(MOST_REMEMBERED)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="key-uses")
 
@@ -43,7 +52,8 @@ class KeyUses:
 
     def _note(self, name: str, day: str) -> None:
         try:
-            self._keys.note_use(name, day)
+            with self._aside():
+                self._keys.note_use(name, day)
         except StoreError as failure:
             message = f"That the key {name} was used today is not noted, because {failure}."
             self._tell({"event": "key-use", "key": name, "message": message})

@@ -7,6 +7,7 @@ Credentials, region and `AWS_ENDPOINT_URL` are found by botocore, as every tool 
 import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache, cached_property
 from typing import Any
 from weakref import WeakSet
@@ -79,11 +80,13 @@ _TROUBLES: Mapping[str, str] = {
 class Calls:
     """How often each operation was called; a call that the SDK tried three times is one.
 
-    count: all together. troubles: as in {"Throttles": 1}, of every try. Both since the beginning, and only to be read.
+    count: all together, but for those made `aside`. troubles: as in {"Throttles": 1}, of every try. Both since the
+    beginning, and only to be read.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._here = threading.local()
         self._counted: Counter[str] = Counter()
         self.count = 0
         self.troubles: Counter[str] = Counter()
@@ -92,7 +95,16 @@ class Calls:
         """A handler of botocore's event `before-call`."""
         with self._lock:
             self._counted[model.name] += 1
-            self.count += 1
+            self.count += not getattr(self._here, "aside", False)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What this thread calls meanwhile belongs to no request: none waits for it."""
+        self._here.aside = True
+        try:
+            yield
+        finally:
+            self._here.aside = False
 
     def tried(self, response: tuple[object, Mapping[str, Any]] | None, **_: object) -> None:
         """A handler of botocore's event `needs-retry`. response: None where none came."""
