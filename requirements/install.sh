@@ -13,12 +13,13 @@ venv=${VENV:-.venv}
 
 # What decides the content: the locks, the project's own name, version and entry points, and where it stands (an editable
 # install knows its absolute path, so a moved or copied tree installs anew).
-wanted=$({ pwd; cat pyproject.toml requirements/bootstrap.txt requirements/node.txt "requirements/$group.txt" "$0"; } | cksum)
+told="pyproject.toml layers/sigla/python/sigla/__init__.py requirements/bootstrap.txt requirements/node.txt"
+wanted=$({ pwd; cat $told "requirements/$group.txt" "$0"; } | cksum)
 runs() { "$venv/bin/python" -c '' 2>/dev/null; }
 [ "$(cat "$venv/.$group" 2>/dev/null)" = "$wanted" ] && runs && exit 0
 # The whole contains the part: with `dev` in place `runtime` has nothing to do.
 if [ "$group" = runtime ]; then
-    whole=$({ pwd; cat pyproject.toml requirements/bootstrap.txt requirements/node.txt requirements/dev.txt "$0"; } | cksum)
+    whole=$({ pwd; cat $told requirements/dev.txt "$0"; } | cksum)
     [ "$(cat "$venv/.dev" 2>/dev/null)" = "$whole" ] && runs && exit 0
 fi
 

@@ -1,3 +1,3 @@
 """Sigla: a schema registry for Kafka that has no servers."""
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
