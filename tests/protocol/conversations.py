@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,21 @@ def sessions(name: str) -> list[Json]:
         return [json.loads(line) for line in lines]
 
 
-async def replay(app: Any, recorded: list[Json]) -> dict[tuple[int, int], str]:
-    """Every difference, by the numbers of its session and step."""
+def everything(step: Json) -> bool:
+    """All steps are sent."""
+    return True
+
+
+async def replay(
+    app: Any, recorded: list[Json], *, sent: Callable[[Json], bool] = everything
+) -> dict[tuple[int, int], str]:
+    """Every difference, by the numbers of its session and step. sent: whether a step is part of the conversation."""
     ids = Ids()
     found: dict[tuple[int, int], str] = {}
     for session in recorded:
         for number, step in enumerate(session["steps"]):
+            if not sent(step):
+                continue
             status, text = await _ask(app, step, ids)
             differs = difference(step, status, text, ids)
             if differs:
