@@ -15,6 +15,7 @@ python_code := layers/sigla/python functions infra pipelines/sigla_pipelines loc
 # A room that has nothing yet is not made; tools are shown those that exist.
 rooms = $(wildcard $(python_code))
 UNITS := tests/unit tests/benchmarks tests/corpus tests/contract
+ATTACKS := tests/attack
 
 # Runs one stage and, where STAGES names a file, notes its seconds there; .ci/run prints them against their budgets.
 STAGES ?= /dev/null
@@ -22,12 +23,12 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth templates wheel release lock format clean
+.PHONY: help setup playground test attack unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth templates wheel release lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  \033[1mmake %-16s\033[0m %s\n", $$1, $$2 }' Makefile
-	@printf '\nSettings: PORT=8081 HOST=127.0.0.1 DATA=data (playground), PYTHON=/path/to/python (setup), ARGS="-k word" (test, soak, bench).\n'
+	@printf '\nSettings: PORT=8081 HOST=127.0.0.1 DATA=data (playground), PYTHON=/path/to/python (setup), ARGS="-k word" (test, attack, soak, bench).\n'
 
 setup: ## everything a developer needs, in .venv
 	@requirements/install.sh dev
@@ -37,13 +38,18 @@ playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 	@exec $(bin)/sigla serve --host $(HOST) --port $(PORT) --data $(DATA)
 
 # Three at a time on two cores: a quarter of what tests take is waiting for servers.
-test: setup ## set-up and all tests that need neither LocalStack nor Spark's clusters
-	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+at_once := -n 3 --dist loadfile --no-loadscope-reorder
+
+test: setup ## set-up and what a developer runs: all tests that need neither LocalStack nor Spark's clusters, without the attacks
+	$(bin)/python -m pytest $(at_once) --ignore $(ATTACKS) $(ARGS)
+
+attack: setup ## the attacks: kills at every step, failures of every call, races, floods, hostile texts and bytes
+	$(call stage,attack,$(bin)/python -m pytest $(at_once) $(ATTACKS) $(ARGS))
 
 unit: setup ## the tests that start no process: no server, no Java, no Node.js; within a minute
 	HYPOTHESIS_PROFILE=unit $(bin)/python -m pytest -n 2 --dist loadfile -q -m "not process and not soak and not spark and not localstack" $(UNITS) $(ARGS)
 
-check: setup lint types imports tests ## format, lint, types, arrows, house and all tests: what CI runs
+check: setup lint types imports tests attack ## format, lint, types, arrows, house, tests and attacks: what CI runs
 
 lint: setup ## formatting and lint, without changing anything
 	$(call stage,lint,$(bin)/ruff format --check --quiet . && $(bin)/ruff check --quiet .)
@@ -55,7 +61,7 @@ imports: setup ## who may import whom
 	$(call stage,imports,$(bin)/lint-imports --no-logo)
 
 cover: setup ## the tests with branch coverage; omits aws/
-	$(bin)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -q --cov --cov-report=term $(ARGS)
+	$(bin)/python -m pytest $(at_once) -q --cov --cov-report=term $(ARGS)
 
 house: setup ## the house's own rules alone: files, arrows, tables, names, words; in seconds
 	@$(bin)/python -m pytest -q tests/test_house.py tests/test_arrows.py tests/test_tables.py tests/test_names.py tests/test_words.py

@@ -60,3 +60,17 @@ def test_a_test_of_make_unit_starts_a_process_only_if_a_mark_says_so(tmp_path: P
 def test_on_a_laptop_a_test_may_be_left_out(a_run: list[str]) -> None:
     """Who has no Node wants to run the rest."""
     assert outcome(a_run).returncode == 0
+
+
+def test_what_make_test_leaves_out_is_an_attack_and_ci_runs_both() -> None:
+    """A folder that no run of CI has would go stale unseen."""
+    root = Path(__file__).parents[1]
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    test, attack = (
+        subprocess.run(["make", "-n", name], cwd=root, capture_output=True, text=True, check=True, env=quiet).stdout
+        for name in ("test", "attack")
+    )
+    left_out = re.findall(r"--ignore[ =](\S+)", test)
+    assert left_out == ["tests/attack"]
+    assert re.search(rf"-m pytest [^;]*{left_out[0]}", attack)
+    assert re.search(r"^make (--\S+ )*tests attack ", (root / ".ci" / "run").read_text(), re.MULTILINE)
