@@ -123,10 +123,12 @@ class Guarded:
     @property
     def commits(self) -> int:
         """How many there were since it was filled."""
-        return len(list(self.store.journal.read(self.filled)))
+        return self.store.journal.end() - self.filled
 
     def authors(self) -> set[str]:
         """The authors in the rows that were written since it was filled; a token without a name stays one."""
+        if not self.commits:
+            return set()
         names = {kept.token: kept.name for kept in self.store.principals.names(0)}
         said = {str(row["by"]) for _, row in self.store.journal.read(self.filled)}
         return {names.get(token, token) for token in said}
@@ -142,10 +144,14 @@ class Guarded:
         if who.startswith("Bearer "):
             return {"authorization": who}
         if self.by_token:
-            token = ISSUER.token("ec", sub=who, aud="another" if who == STRANGER else AUDIENCE)
-            return {"authorization": f"Bearer {token}"}
+            return {"authorization": f"Bearer {_token_of(who)}"}
         said = f"{who}:{self.secrets.get(who, 'guessed')}"
         return {"authorization": "Basic " + base64.b64encode(said.encode()).decode()}
+
+
+@cache
+def _token_of(who: str) -> str:
+    return ISSUER.token("ec", sub=who, aud="another" if who == STRANGER else AUDIENCE)
 
 
 def cut(folder: Path) -> tuple[EmbeddedKeys, dict[str, str]]:
@@ -195,7 +201,7 @@ def filled() -> tuple[Path, int]:
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with EmbeddedStore(folder / "data") as store:
         fill(Registry(store.catalog, store.bodies, FixedClock()))
-        return folder / "data", len(list(store.journal.read()))
+        return folder / "data", store.journal.end()
 
 
 def tokens() -> BearerTokens:
