@@ -39,9 +39,13 @@ class Silence(OSError):
 
 @dataclass
 class AwaitedClock(SystemClock):
-    """The system's, with some time added."""
+    """The system's, with some time added. slept: how long it was asked to sleep, which takes no time."""
 
     ahead_ms: int = 0
+    slept: list[float] = field(default_factory=list)
+
+    def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
 
     def now(self) -> int:
         return super().now() + self.ahead_ms
@@ -49,13 +53,17 @@ class AwaitedClock(SystemClock):
 
 @dataclass
 class Source:
-    """A registry in AWS with a destination. away: whether that one is silent. shown: the credentials that came."""
+    """A registry in AWS with a destination. away: whether that one is silent. shown: the credentials that came.
+
+    busy: what that one says of when to come again, to each write before it takes one.
+    """
 
     store: AwsStore
     clock: AwaitedClock
     target: Place
     told: list[Facts] = field(default_factory=list)
     away: bool = False
+    busy: list[str] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -82,6 +90,8 @@ class Source:
         def between(call: Any, carry_out: Callable[[], Any]) -> Any:
             if self.away:
                 raise Silence("silent")
+            if self.busy and call.name.startswith("POST"):
+                return SimpleNamespace(status=429, headers={"Retry-After": self.busy.pop(0)}, body=b"")
             return carry_out()
 
         return Connection(self.target.client, between)
@@ -156,6 +166,45 @@ def test_a_destination_that_is_away_is_told_and_written_to_when_it_is_back(sourc
     )
     assert source.state("e") == (ExporterState.RUNNING, "")
     assert subjects(source.target) == ["s"]
+
+
+def test_a_destination_that_is_asked_too_much_is_written_to_after_a_short_pause(source: Source) -> None:
+    """Registries in a cloud take so many requests a second; the clock alone would make minutes of each of these."""
+    source.export("e")
+    register("s", ONE)(source.registry)
+    source.busy = ["", "7", "nonsense"]
+    done = source.turns()({})
+    assert (done["failing"], done["exporters"]) == (0, 1)
+    assert source.clock.slept == [1, 7, 4]
+    assert subjects(source.target) == ["s"]
+
+
+@pytest.mark.parametrize(
+    "said, slept",
+    [(["31"], []), (["999999999"], []), ([""] * 9, [1, 2, 4, 8, 16])],
+    ids=["half a minute", "30 years", "again and again"],
+)
+def test_a_long_pause_is_left_to_the_clock(source: Source, said: list[str], slept: list[float]) -> None:
+    """There is one invocation at a time: as long as it sleeps, no other exporter is woken, and the time is paid."""
+    source.export("e")
+    register("s", ONE)(source.registry)
+    source.busy = said
+    turns = source.turns()
+    assert turns({})["failing"] == 1
+    assert source.clock.slept == slept
+    assert "answers 429" in source.state("e")[1]
+    source.busy = []
+    assert turns({})["failing"] == 0
+
+
+def test_no_pause_outlasts_an_invocation(source: Source) -> None:
+    """Lambda would end it in the middle of its sleep, and ring."""
+    source.export("e")
+    register("s", ONE)(source.registry)
+    source.busy = ["5"]
+    short = SimpleNamespace(get_remaining_time_in_millis=lambda: LEFT_MS + 4_000, aws_request_id="1")
+    assert source.turns()({}, short)["failing"] == 1
+    assert not source.clock.slept
 
 
 def test_an_invocation_ends_before_lambda_ends_it_and_the_next_one_goes_on(source: Source) -> None:

@@ -5,6 +5,8 @@ import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ import pytest
 from sigla.cli import main
 from sigla.registry import Registry
 from sigla.remote import state
-from sigla.remote.client import FORM, Remote
+from sigla.remote.client import FORM, Remote, retry_after_s
 from sigla.remote.failures import RemoteMisused, RemoteRefused
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import FixedClock
@@ -141,6 +143,28 @@ def test_a_redirect_is_told_and_not_followed(location: str, named: str) -> None:
     )
     with saying(moved) as url, closing(Remote(url, "", FixedClock())) as asked, told:
         asked.get("/subjects", deleted="true")
+
+
+HOUR_S = 3_600
+
+
+@pytest.mark.parametrize(
+    "said, seconds",
+    [
+        ("0", 0),
+        ("120", 120),
+        ("999999999", 999_999_999),
+        (format_datetime(datetime.fromtimestamp(FixedClock().now() / 1000 + HOUR_S, UTC), usegmt=True), HOUR_S),
+        ("Wed, 21 Oct 2015 07:28:00 GMT", 0),
+        *(
+            (nonsense, 0)
+            for nonsense in ("", "soon", "-1", "1.5", "1e9", "9" * 5_000, "٣", "Mon, 99 Jan 0000 99:99:99 +9999999999")
+        ),
+    ],
+)
+def test_a_registry_says_when_to_come_again_in_seconds_or_by_a_date(said: str, seconds: float) -> None:
+    """Both forms are in use; what is neither says nothing, whatever it is."""
+    assert retry_after_s(said, FixedClock()) == pytest.approx(seconds, abs=1)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:99999", "http://[::1", "ftp://h", "http://h:0", "http://", "h:8081"])

@@ -1,6 +1,7 @@
 """A destination that does not take everything: what waits, what is said of it, and what goes on meanwhile."""
 
 import itertools
+import time
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 
 from sigla.exporters.nouns import ExporterState
 from sigla.exporters.running import turns
+from sigla.remote.client import AT_ONCE
 from sigla.web.local import exporting
 from tests.attack.ports import Call, Recorder
 from tests.unit.exporting.places import AVRO, Line, Place, places
@@ -165,6 +167,66 @@ def test_a_destination_that_takes_some_is_asked_again_soon(monkeypatch: pytest.M
         with exporting.exporting(exporting.Surroundings(source.store, line.opened, "here", lambda _: None)):
             eventually(lambda: line.progress.state is ExporterState.RUNNING)  # a pause of a minute would not be over
         assert target.picture() == source.picture()
+
+
+def busy_once(retry_after: str, at: list[float]) -> Callable[[Call, Callable[[], Any]], Any]:
+    """A destination that takes no write at first. at: when writes came."""
+
+    def limited(call: Call, carry_out: Callable[[], Any]) -> Any:
+        if not call.name.startswith("POST"):
+            return carry_out()
+        at.append(time.monotonic())
+        if len(at) > 1:
+            return carry_out()
+        return SimpleNamespace(status=429, headers={"Retry-After": retry_after}, body=b"slow down")
+
+    return limited
+
+
+def write_past(retry_after: str) -> float:
+    """How long after the first try a destination that answers so is written to, in seconds."""
+    at: list[float] = []
+    with places() as (source, target):
+        register("orders", 1)(source)
+        line = Line(source, target, between=busy_once(retry_after, at)).begin()
+        with exporting.exporting(exporting.Surroundings(source.store, line.opened, "here", lambda _: None)):
+            eventually(lambda: line.progress.state is ExporterState.RUNNING)
+        assert target.picture() == source.picture()
+    return at[1] - at[0]
+
+
+def test_a_destination_that_says_when_to_come_again_is_not_asked_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that is asked again at once counts that as well, and refuses for longer."""
+    monkeypatch.setattr(exporting, "FIRST_PAUSE_S", 0.01)
+    assert write_past("1") >= 1
+
+
+@pytest.mark.parametrize("said", ["999999999", "Fri, 31 Dec 2049 23:59:59 GMT"])
+def test_a_destination_that_asks_for_years_is_asked_again_after_minutes(
+    said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever stands in that header, an exporter goes on by itself."""
+    monkeypatch.setattr(exporting, "FIRST_PAUSE_S", 0.01)
+    monkeypatch.setattr(exporting, "LONGEST_WISH_S", 0.05)
+    assert write_past(said) < 60
+
+
+def test_a_destination_that_is_asked_too_much_is_asked_nothing_more_of_what_was_read_ahead() -> None:
+    """64 requests wait at that moment; all of them would be refused as well, and counted."""
+    asked = itertools.count()
+
+    def limited(call: Call, carry_out: Callable[[], Any]) -> Any:
+        if not call.name.startswith("GET /schemas"):
+            return carry_out()
+        next(asked)
+        return SimpleNamespace(status=429, headers={"Retry-After": "1"}, body=b"")
+
+    with places() as (source, target):
+        for number in range(100):
+            register(f"s{number:03}", number)(source)
+        done = Line(source, target, between=limited).begin().turn()
+        assert (done.away, done.wait_s) == (True, 1)
+        assert next(asked) <= AT_ONCE + 1
 
 
 def test_an_exporter_that_has_nothing_to_do_asks_and_writes_nothing() -> None:

@@ -17,6 +17,14 @@ class DestinationAway(Exception):
     """
 
 
+class DestinationBusy(DestinationAway):
+    """The destination answers, and wants to be asked less. wait_s: so long; 0 where it does not say."""
+
+    def __init__(self, message: str, wait_s: float = 0.0) -> None:
+        super().__init__(message)
+        self.wait_s = wait_s
+
+
 class DestinationRefused(Exception):
     """The destination answers, and does not take this; other subjects may go on. The message is a sentence."""
 

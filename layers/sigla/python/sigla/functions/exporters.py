@@ -2,7 +2,8 @@
 
 Whatever woke it, the same is done: exporters that are not paused go on, side by side, until all is written, or until
 the invocation has to end; what is left waits for the clock, which comes every few minutes. A destination that does not
-answer is asked again then: the clock is the pause between two tries. Nothing of it is needed by a registration, so that
+answer is asked again then: the clock is the pause between two tries. One that is only asked too much (429) is asked
+again after the pause that it wants, as long as that is short. Nothing of it is needed by a registration, so that
 no client ever waits for an exporter.
 """
 
@@ -13,9 +14,10 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from sigla import observe
+from sigla.backoff import Backoff
 from sigla.exporters.destination import Destination
 from sigla.exporters.nouns import Exporter, ExporterProgress, ExporterState
-from sigla.exporters.running import turn
+from sigla.exporters.running import Turn, turn
 from sigla.observe import Facts, Teller
 from sigla.ports.store import Store
 
@@ -25,6 +27,9 @@ LEFT_MS: Final = 60_000
 """So long before its end an invocation begins nothing more: what was begun, a few requests, is over by then."""
 WORK_MS: Final = 240_000
 """How long it works where no context says how much time it has."""
+FIRST_PAUSE_S: Final = 1.0
+LONGEST_PAUSE_S: Final = 30.0
+"""Of a destination that is asked too much. A longer one is left to the clock: until then no other exporter is woken."""
 BEHIND_MS: Final = 3_600_000
 """An exporter that has not written what is so old is behind."""
 
@@ -90,7 +95,7 @@ class ExporterTurns:
     def _turn(self, exporter: Exporter, deadline: int) -> ExporterOutcome:
         try:
             with closing(self._enter(exporter)) as destination:
-                done = turn(self._store, exporter, destination, source=self._source, deadline=deadline)
+                done = self._turns(exporter, destination, deadline)
             progress = done.progress
             if progress is None or progress.state is ExporterState.PAUSED:
                 return ExporterOutcome(is_running=False)
@@ -99,6 +104,24 @@ class ExporterTurns:
         except Exception as failure:  # noqa: BLE001 - whatever it is, the others go on; it is raised in the end
             return ExporterOutcome(is_failing=True, failure=failure)
         return ExporterOutcome(written=done.written, is_failing=is_failing, more=done.more, lag_ms=lag_ms)
+
+    def _turns(self, exporter: Exporter, destination: Destination, deadline: int) -> Turn:
+        """One, and further ones after short pauses while the destination is only asked too much."""
+        backoff = Backoff(self._store.clock, FIRST_PAUSE_S)
+        reached, lost, written = None, 0, 0
+        while True:
+            again = reached is None
+            done = turn(self._store, exporter, destination, source=self._source, deadline=deadline, again=again)
+            written += done.written
+            if done.progress is None or done.wait_s is None:
+                break
+            lost = lost + 1 if done.progress.position == reached else 0
+            reached = done.progress.position
+            pause_s = max(done.wait_s, backoff.most_s(lost))
+            if pause_s > LONGEST_PAUSE_S or self._store.clock.elapsed() + 1000 * pause_s >= deadline:
+                break
+            self._store.clock.sleep(pause_s)
+        return done._replace(written=written)
 
     def _lag_ms(self, progress: ExporterProgress) -> int:
         """How long ago the first change was committed that is not at the destination."""

@@ -2,9 +2,11 @@
 
 import base64
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from email.utils import parsedate_to_datetime
 from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
 from ssl import SSLCertVerificationError, SSLContext, SSLError, create_default_context
 from threading import Lock, local
@@ -28,6 +30,8 @@ LONGEST_SENTENCE = 500
 """Characters of a refusal."""
 SHORTEST_SECRET = 4
 """Characters: a shorter one is in many words, and would be told by what is left of them."""
+LONGEST_DATE = 64
+_SECONDS = re.compile("[0-9]{1,9}")
 FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
 NOT_TRUSTED = (
     "has a certificate that this machine does not trust ({why}). Where an authority of your own signed it,"
@@ -92,7 +96,7 @@ class Remote:
         target = f"{self._path}{path}?{urlencode(query)}" if query else f"{self._path}{path}"
         for _ in Backoff(self._clock, FIRST_PAUSE_S, tries=TRIES):
             try:
-                status, location, body = self._ask("GET", target)
+                status, location, _, body = self._ask("GET", target)
                 problem = f"{self.shown} answers {path} with status {status}."
                 if status // 100 == 3 and location:  # credentials do not follow by themselves
                     elsewhere = shown_url(urljoin(f"{self.shown}{path}", location)).removesuffix(path)
@@ -123,14 +127,15 @@ class Remote:
         again = getattr(self._own, "used", False)
         try:
             try:
-                status, _, body = self._ask(method, target, content)
+                heard = self._ask(method, target, content)
             except (ConnectionError, BadStatusLine):
                 if not again:
                     raise
-                status, _, body = self._ask(method, target, content)
+                heard = self._ask(method, target, content)
         except (OSError, HTTPException) as silence:
             raise RemoteRefused(self._said_of(silence)) from None
-        return RemoteAnswer(status, body, self._secrets)
+        wait_s = retry_after_s(heard.retry_after, self._clock)
+        return RemoteAnswer(heard.status, heard.body, self._secrets, wait_s=wait_s)
 
     def _said_of(self, silence: OSError | HTTPException) -> str:
         """A sentence. Raises RemoteMisused where the URL is what is wrong, RemoteTooLong."""
@@ -211,8 +216,7 @@ class Remote:
                 raise ConnectionAbortedError("interrupted")
             self._open.append(connection)
 
-    def _ask(self, method: str, target: str, content: bytes | None = None) -> tuple[int, str, bytes]:
-        """Status, where to go instead, body."""
+    def _ask(self, method: str, target: str, content: bytes | None = None) -> "_Heard":
         connection: HTTPConnection | None = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._connect()
@@ -222,21 +226,35 @@ class Remote:
         try:
             connection.request(method, target, body=content, headers=headers)
             answer = connection.getresponse()
-            found = answer.status, answer.headers.get("Location", ""), _whole(answer, self._limits.longest)
+            location, retry_after = (answer.headers.get(name, "") for name in ("Location", "Retry-After"))
+            heard = _Heard(answer.status, location, retry_after, _whole(answer, self._limits.longest))
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
             self._own.used = False
             raise
         self._own.used = True
-        return found
+        return heard
+
+
+class _Heard(NamedTuple):
+    """location: where to go instead. retry_after: when to come again."""
+
+    status: int
+    location: str
+    retry_after: str
+    body: bytes
 
 
 class RemoteAnswer(NamedTuple):
-    """What a registry answered. secrets: with which it was asked; it may repeat them."""
+    """What a registry answered. secrets: with which it was asked; it may repeat them.
+
+    wait_s: so long it wants to be left alone; 0 where it does not say.
+    """
 
     status: int
     body: bytes
     secrets: Sequence[str] = ()
+    wait_s: float = 0.0
 
     @property
     def code(self) -> int:
@@ -260,6 +278,17 @@ class RemoteAnswer(NamedTuple):
         except RecursionError:  # nested without an end
             return None
         return number if isinstance(number, int) else None
+
+
+def retry_after_s(said: str, clock: Clock) -> float:
+    """What a header `Retry-After` says: seconds, or a date (RFC 9110, 10.2.3). 0 for whatever cannot be read so."""
+    if _SECONDS.fullmatch(said):
+        return float(said)
+    try:
+        moment = parsedate_to_datetime(said[:LONGEST_DATE]).timestamp()
+    except (ValueError, OverflowError):
+        return 0.0
+    return max(0.0, moment - clock.now() / 1000)
 
 
 class AnswerBrokenOff(HTTPException):

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from sigla import records
 from sigla.contract import IMPORT, READWRITE
 from sigla.exporters import rules
-from sigla.exporters.destination import DestinationAway, DestinationRefused, Standing
+from sigla.exporters.destination import DestinationAway, DestinationBusy, DestinationRefused, Standing
 from sigla.exporters.nouns import Credentials, Exporter
 from sigla.keks import records as key_records
 from sigla.keks.nouns import Dek, DekName, Kek
@@ -36,8 +36,9 @@ GONE: Final = range(40400, 40500)
 """What is asked for, or is to be deleted, is not there."""
 STILL_ACTIVE: Final = frozenset({40405, 40407, 40471})
 """It is there, and is not soft-deleted yet."""
-AWAY: Final = frozenset({408, 429, 502, 503, 504, 50001, 50002, 50003, 50301})
+AWAY: Final = frozenset({408, 502, 503, 504, 50001, 50002, 50003, 50301})
 """Nothing is wrong with what was asked; later it may be answered."""
+BUSY: Final = 429
 KEY_IS_THERE: Final = 40971
 REDIRECTED: Final = (
     "{shown} answers with a redirect (status {status}), and none is followed: send the exporter's config with the URL"
@@ -91,6 +92,7 @@ class HttpDestination:
         self._entered: Remote | None = None
         self._interrupted = False
         self._readers: ThreadPoolExecutor | None = None
+        self._busy: DestinationBusy | None = None
         self._expected_versions: dict[Subject, Future[dict[Version, Standing]]] = {}
         self._expected_config: dict[Subject, Future[Config | None]] = {}
 
@@ -112,11 +114,22 @@ class HttpDestination:
         if not subjects:
             return
         self._connected()
+        self._busy = None
         if self._readers is None:
             self._readers = ThreadPoolExecutor(AT_ONCE, "sigla-exporter-reader")
         for each in subjects:
-            self._expected_versions[each] = self._readers.submit(self._read_versions, each)
-            self._expected_config[each] = self._readers.submit(self._read_config, each)
+            self._expected_versions[each] = self._readers.submit(self._ahead, self._read_versions, each)
+            self._expected_config[each] = self._readers.submit(self._ahead, self._read_config, each)
+
+    def _ahead(self, read: Callable[[Subject], Found], subject: Subject) -> Found:
+        """What is read; nothing is asked that was to be read ahead of a destination that has become busy since."""
+        if self._busy is not None:
+            raise DestinationBusy(str(self._busy), self._busy.wait_s)
+        try:
+            return read(subject)
+        except DestinationBusy as busy:
+            self._busy = busy
+            raise
 
     # --- subjects ----------------------------------------------------------------------------------------------------
 
@@ -266,6 +279,8 @@ class HttpDestination:
             raise DestinationAway(REDIRECTED.format(shown=self.shown, status=answer.status))
         if answer.status in (401, 403) and answer.code != 40370:
             raise DestinationAway(f"{self.shown} does not accept the exporter's credentials: {_said(answer)}.")
+        if answer.status == BUSY or (answer.wait_s and answer.status in AWAY):
+            raise DestinationBusy(f"{self.shown} answers {_said(answer)}.", answer.wait_s)
         if answer.code in AWAY or answer.status in AWAY:
             raise DestinationAway(f"{self.shown} answers {_said(answer)}.")
         return answer

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from sigla.contract import IMPORT
 from sigla.errors import BodyLost, Conflict
-from sigla.exporters.destination import Destination, DestinationAway, DestinationRefused
+from sigla.exporters.destination import Destination, DestinationAway, DestinationBusy, DestinationRefused
 from sigla.exporters.nouns import Exporter, ExporterProgress, ExporterState, Position
 from sigla.exporters.running.course import Course
 from sigla.exporters.running.gate import Gate
@@ -40,7 +40,8 @@ class Turn(NamedTuple):
 
     progress: None if the exporter is gone. more: whether there was more to do than time. written: matters that were
     looked at and are equal now. away: whether the destination does not answer; then the next turn should be a while
-    later. refused: whether it refuses something, which is to be tried again a while later.
+    later. wait_s: so long a destination that is away only because it is asked too much wants to be left alone, 0 where
+    it does not say; else None. refused: whether it refuses something, which is to be tried again a while later.
     """
 
     progress: ExporterProgress | None
@@ -48,6 +49,7 @@ class Turn(NamedTuple):
     written: int = 0
     away: bool = False
     refused: bool = False
+    wait_s: float | None = None
 
 
 class _TimeIsOver(Exception):
@@ -98,7 +100,7 @@ class _Turn:
         self._saved_at = store.clock.elapsed()
 
     def run(self, *, again: bool) -> Turn:
-        trace, more = "", False
+        trace, more, wait_s = "", False, None
         try:
             refused = list(self._waiting) if again else []
             if len(refused) >= MOST_WAITING:
@@ -112,6 +114,7 @@ class _Turn:
             self._try_again(each for each in refused if each in self._waiting)
         except DestinationAway as away:
             trace = str(away)
+            wait_s = away.wait_s if isinstance(away, DestinationBusy) else None
         except _TimeIsOver:
             more = True
         except Conflict:
@@ -120,7 +123,7 @@ class _Turn:
             self._save(trace or self._refusals(), ended=not trace and not more)
         except Conflict:
             return Turn(self._store.catalog.progress(self._exporter.name), written=self._written)
-        return Turn(self._progress, more, self._written, away=bool(trace), refused=bool(self._waiting))
+        return Turn(self._progress, more, self._written, away=bool(trace), refused=bool(self._waiting), wait_s=wait_s)
 
     # --- the walk ----------------------------------------------------------------------------------------------------
 

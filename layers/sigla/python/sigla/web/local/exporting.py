@@ -27,6 +27,8 @@ TURN_MS: Final = 5_000
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 60.0
 """Between two tries of what fails."""
+LONGEST_WISH_S: Final = 300.0
+"""A destination that asks to be left alone for longer is asked again nevertheless."""
 FAREWELL_S: Final = 2.0
 """So long the end waits for all threads. What they do then may be cut off anywhere."""
 
@@ -222,7 +224,7 @@ class Follower:
             self._lost = 0  # a destination that is asked too much (429) is not away: it has taken some of it
         self._report(exporter, done.progress)
         if done.away or done.refused:
-            self._sleep_after(away=done.away)
+            self._sleep_after(away=done.away, wait_s=done.wait_s or 0.0)
         elif not done.more:
             self._lost = 0
             self._sleep(None, commits=True)
@@ -257,11 +259,15 @@ class Follower:
 
     # --- sleep -------------------------------------------------------------------------------------------------------
 
-    def _sleep_after(self, *, away: bool) -> None:
-        """Where the destination is away, nothing else can be tried; what it refuses holds nothing else up."""
+    def _sleep_after(self, *, away: bool, wait_s: float = 0.0) -> None:
+        """Where the destination is away, nothing else can be tried; what it refuses holds nothing else up.
+
+        wait_s: so long it wants to be left alone.
+        """
         now = self._clock.elapsed()
         if not self._lost or now >= self._due:
-            self._due = now + round(1000 * self._backoff.most_s(self._lost))
+            pause_s = max(self._backoff.most_s(self._lost), min(wait_s, LONGEST_WISH_S))
+            self._due = now + round(1000 * pause_s)
             self._lost += 1
         self._sleep((self._due - now) / 1000, commits=not away)
 
