@@ -4,11 +4,12 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sigla import keys
 from sigla.errors import InvalidSubject
+from sigla.exporters.checks import NAME
 from sigla.model import BodyKey, Guid, SchemaId, Subject, Version
 
 # What separates components, what escapes, what file systems confuse, what UTF-8 and UTF-16 order differently.
@@ -155,6 +156,26 @@ def test_names_look_as_they_are_documented() -> None:
     assert keys.referrer_sk(Version(1), orders, SchemaId(2), Version(3), "n") == (
         "0000000001#.eu#0000000002#orders#0000000003#n"
     )
+
+
+@given(st.from_regex(NAME, fullmatch=True), st.text("0123456789abcdef", min_size=16, max_size=16))
+@example("A" * 128, "0123456789abcdef")
+@example(".".join("A" * 64), "0123456789abcdef")
+def test_credentials_of_every_exporter_fit_into_the_name_of_a_file_and_are_told_by_it(
+    exporter: str, nonce: str
+) -> None:
+    """A name of 128 capitals is legal; file systems that do not tell them from small letters take it, too."""
+    name = keys.secret_file("default", exporter, nonce).removeprefix("default/secrets/")
+    assert len(f"{name}{keys.DRAFT}") <= 255
+    assert name == name.lower()
+    assert keys.secret_of_file(name) == (exporter, nonce)
+
+
+def test_credentials_lie_where_releases_before_have_put_them() -> None:
+    """They stand under a name that is made anew at each reading."""
+    assert keys.secret_file("default", "To.dr", "mark") == "default/secrets/%54o%2edr.mark.json"
+    longest = keys.secret_file("default", "A" * 76, "0123456789abcdef")
+    assert longest == f"default/secrets/{'%41' * 76}.0123456789abcdef.json"
 
 
 def test_a_name_of_700_encoded_bytes_is_the_longest() -> None:

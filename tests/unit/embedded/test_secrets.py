@@ -42,6 +42,20 @@ def test_credentials_are_kept_for_their_owner_alone(tmp_path: Path) -> None:
         assert store.secrets.get(NAME) == CREDENTIALS
 
 
+def test_an_exporter_may_have_the_longest_name_there_is(tmp_path: Path) -> None:
+    """Three letters of a file's name for each capital are more than a file's name takes."""
+    name = SecretName("TO." * 42 + "DR", "0123456789abcdef")
+    with EmbeddedStore(tmp_path) as store:
+        store.secrets.put(name, CREDENTIALS)
+        store.secrets.put(SecretName(name.exporter, "left"), CREDENTIALS)
+        name_them(store, name)
+    with EmbeddedStore(tmp_path) as store:
+        assert store.secrets.get(name) == CREDENTIALS
+        assert [each.name for each in store.secrets.kept()] == [name]
+        store.secrets.delete(SecretName(name.exporter, "other"))
+        assert store.secrets.get(name) == CREDENTIALS
+
+
 def test_no_text_of_credentials_tells_them() -> None:
     """A value may end in a log, or in a traceback."""
     assert "secret" not in f"{CREDENTIALS!r} {CREDENTIALS}"
@@ -104,7 +118,7 @@ def test_a_list_has_all_credentials_whether_an_exporter_names_them_or_not(tmp_pa
         names = {NAME, SecretName("A", "other"), SecretName("é-_", "mark")}
         for name in names:
             store.secrets.put(name, CREDENTIALS)
-        for foreign in ("notes.TXT", "e.mark.json.new", "e.json"):
+        for foreign in ("notes.TXT", "e.mark.json.new", "e.json", "+a.mark.json"):
             (tmp_path / "default" / "secrets" / foreign).write_text("mine")
         with closing(ReadingStore(tmp_path)) as reading:
             for secrets in (store.secrets, reading.secrets):

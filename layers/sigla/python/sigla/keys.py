@@ -5,6 +5,7 @@ nowhere. The default context is `_`, which no other context can be called (their
 """
 
 import re
+from base64 import b32decode, b32encode
 from datetime import UTC, datetime
 from hashlib import blake2b
 from urllib.parse import unquote
@@ -20,6 +21,13 @@ LIST_SHARDS = 16
 
 _FILE_CHUNK = 200
 """Characters of one file name; what is longer continues in a directory below. File systems end at 255 bytes."""
+_LONGEST_FILE = 255
+
+DRAFT = ".new"
+"""What the name of a file ends with until all of it is there."""
+
+_IN_BASE_32 = "+"
+"""What `file_component` never begins with."""
 
 _RESERVED = re.compile("[#/%\x00-\x1f\x7f-\x9f]")
 _FOREIGN_TO_PARAMETERS = re.compile("[^A-Za-z0-9_-]")
@@ -176,7 +184,21 @@ def api_key_file(registry: str, name: str) -> str:
 
 
 def secret_file(registry: str, exporter: str, nonce: str) -> str:
-    return f"{secrets_directory(registry)}/{file_component(exporter)}.{file_component(nonce)}.json"
+    """Where a name would be too long for a file, each capital being three letters, it stands there in base 32."""
+    kept = file_component(nonce)
+    name = f"{file_component(exporter)}.{kept}.json"
+    if len(f"{name}{DRAFT}") > _LONGEST_FILE:
+        name = f"{_IN_BASE_32}{b32encode(exporter.encode()).decode().rstrip('=').lower()}.{kept}.json"
+    return f"{secrets_directory(registry)}/{name}"
+
+
+def secret_of_file(name: str) -> tuple[str, str]:
+    """The exporter and the nonce that `secret_file` made the name of. Raises ValueError."""
+    exporter, nonce, _ = name.split(".")
+    if exporter.startswith(_IN_BASE_32):
+        encoded = exporter.removeprefix(_IN_BASE_32).upper()
+        return b32decode(encoded + "=" * (-len(encoded) % 8)).decode(), unquote(nonce)
+    return unquote(exporter), unquote(nonce)
 
 
 def secrets_directory(registry: str) -> str:

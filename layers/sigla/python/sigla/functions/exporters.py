@@ -29,7 +29,7 @@ WORK_MS: Final = 240_000
 """How long it works where no context says how much time it has."""
 FIRST_PAUSE_S: Final = 1.0
 LONGEST_PAUSE_S: Final = 30.0
-"""Of a destination that is asked too much. A longer one is left to the clock: until then no other exporter is woken."""
+"""After an answer of 429. A longer one is left to the clock: until then no other exporter is woken."""
 BEHIND_MS: Final = 3_600_000
 """An exporter that has not written what is so old is behind."""
 

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote
 
 import orjson
 
@@ -23,7 +22,7 @@ from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.unit import Writer
 
 OWNER_ALONE: Final = 0o600
-_OURS = re.compile(r"[a-z0-9_%-]+\.[a-z0-9_%-]+\.json(\.new)?")
+_OURS = re.compile(rf"(\+[a-z2-7]+|[a-z0-9_%-]+)\.[a-z0-9_%-]+\.json({re.escape(keys.DRAFT)})?")
 
 
 class EmbeddedSecrets:
@@ -40,7 +39,7 @@ class EmbeddedSecrets:
 
     def put(self, name: SecretName, credentials: Credentials) -> None:
         path = self._path(name)
-        draft = path.with_name(f"{path.name}.new")
+        draft = path.with_name(f"{path.name}{keys.DRAFT}")
         try:
             self._disk.write({draft: orjson.dumps(dict(credentials.settings))}, mode=OWNER_ALONE)
             os.replace(draft, path)
@@ -110,6 +109,6 @@ def _kept_in(folder: Path) -> Iterator[KeptSecret]:
         raise StoreError("the credentials of exporters cannot be listed") from failure
     for path in found:
         if _OURS.fullmatch(path.name) and path.suffix == ".json":
-            exporter, nonce, _ = map(unquote, path.name.split("."))
-            with suppress(FileNotFoundError):  # it was taken away since
-                yield KeptSecret(SecretName(exporter, nonce), round(1000 * path.stat().st_mtime))
+            with suppress(FileNotFoundError, ValueError):  # taken away since; a name that stands for no exporter
+                name = SecretName(*keys.secret_of_file(path.name))
+                yield KeptSecret(name, round(1000 * path.stat().st_mtime))
