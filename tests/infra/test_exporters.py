@@ -10,6 +10,7 @@ from sigla import keys
 from sigla.deployment.settings import InvalidSetting, Settings
 from tests.infra.reading import Template, all_in, as_list, ids_in, mentioned, of, written
 from tests.infra.test_grants import allowed, statements
+from tests.infra.test_pipelines import granted
 
 PART = "Exporters"
 FUNCTION = "AWS::Lambda::Function"
@@ -138,6 +139,31 @@ def test_exporters_in_trouble_ring_in_the_morning(all_on: Template) -> None:
         "exporters_behind": ("{ $.behind > 0 }", "$.behind"),
     }
     alarms = {each["MetricName"]: each for each in all_in(all_on, "WatchExporters", "AWS::CloudWatch::Alarm")}
+    silent = alarms.pop("Invocations")
     assert alarms.keys() == {"Errors", *counted}
     assert {each["TreatMissingData"] for each in alarms.values()} == {"notBreaching"}
     assert {each["Namespace"] for name, each in alarms.items() if name in counted} == {"Sigla/sigla-default"}
+    # Lambda counts nothing of a function that is not invoked.
+    assert silent["TreatMissingData"] == "missing"
+    assert silent["InsufficientDataActions"] == silent["AlarmActions"]
+
+
+def test_the_scrub_job_sees_which_credentials_are_kept_and_reads_none(examples: dict[str, Template]) -> None:
+    """It tells which of them no exporter names. Who lists them without leave to decrypt gets them encrypted."""
+    stack = examples["everything"]
+    (table,) = {variables(stack, part)["SIGLA_TABLE"] for part in (PART, "Service")}
+    of_parameters = {
+        job: {
+            (action, written(resource).partition(":parameter")[2])
+            for each in granted(stack, job)
+            for action in as_list(each["Action"])
+            for resource in as_list(each["Resource"])
+            if action.startswith("ssm:")
+        }
+        for job in ("scrub", "audit")
+    }
+    path = f"/sigla/{table}/payments"
+    assert of_parameters == {
+        "scrub": {("ssm:GetParametersByPath", path), ("ssm:GetParametersByPath", f"{path}/*")},
+        "audit": set(),
+    }

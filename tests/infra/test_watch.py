@@ -234,7 +234,8 @@ def test_so_many_requests_in_an_hour_ring_where_a_setting_says_so(
 
     def counted(template: Template) -> list[str]:
         found = all_of(template, "AWS::CloudWatch::Alarm")
-        alarms = [each for each in found if each.get("MetricName") == "Invocations"]
+        alarms = [each for each in found if "watch.requests_per_hour" in each["AlarmDescription"]]
+        assert {each["MetricName"] for each in alarms} <= {"Invocations"}
         assert {(each["Threshold"], each["Period"], each["Statistic"]) for each in alarms} <= {(500_000, 3600, "Sum")}
         return [str(each["Dimensions"]) for each in alarms]
 

@@ -30,6 +30,7 @@ from sigla.cdk.parts.glue import tables_of
 from sigla.cdk.parts.logs import log_group
 from sigla.cdk.parts.notes import notes
 from sigla.cdk.parts.recipients import Recipients
+from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
 from sigla.deployment import pipeline_package
 from sigla.deployment.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
@@ -278,9 +279,20 @@ class Pipelines(Construct):
                 on=[each.bucket.arn_for_objects(each.s3_object_key) for each in uploaded],
             ),
             *(tables_of(self.chosen.glue_database, *job.tables) if job.tables else []),
+            *self.credentials_listed(job),
             *self.hash_key(job),
             *self.logged(),
         ]
+
+    def credentials_listed(self, job: Job) -> list[iam.PolicyStatement]:
+        """Whoever compares all that is stored sees which credentials of exporters are kept; they stay encrypted.
+
+        Systems Manager asks for the path itself as well as for what is below it.
+        """
+        if not (job.journal and self.settings.exporters):
+            return []
+        below = Grants(self.settings, self.storage).credentials()
+        return [allow("CredentialsListed", "ssm:GetParametersByPath", on=[below.removesuffix("/*"), below])]
 
     def hash_key(self, job: Job) -> list[iam.PolicyStatement]:
         """Whoever lands hashed columns reads their key."""
@@ -375,7 +387,7 @@ def _sizes(worker: str, vcpus: int) -> dict[str, str]:
     }
 
 
-_SOME = "Objects below a prefix, or tables of one database."
+_SOME = "Objects below a prefix, parameters of one registry, or tables of one database."
 _SOME_LOGS = (
     "Writing to CloudWatch Logs needs the permission to list the account's log groups, which shows their names."
 )

@@ -209,3 +209,12 @@ def _of_exporters(exporters: Exporters) -> Iterator[WatchedMetric]:
         "an exporter is an hour behind the registry. GET /exporters/NAME/status says how far it has come.",
         out_of=6,
     )
+    yield WatchedMetric(
+        "ExportersSilent",
+        exporters.function.metric_invocations(period=PERIOD),
+        1,
+        3,
+        "the exporters' function was not invoked for a quarter of an hour: its clock comes every two minutes. Look at "
+        "the rule of EventBridge, and at the concurrency of the function.",
+        below=True,
+    )
