@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from http.client import HTTPException, HTTPSConnection
 from pathlib import Path
-from socket import SHUT_RDWR
-from threading import Timer
+from socket import SHUT_RDWR, socket
+from threading import Event, Timer
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -25,10 +25,11 @@ PATIENCE_MS: Final = 3_000
 
 
 class IssuerKeys:
-    """A `KeySource` of this machine, and of the function that reads for others."""
+    """A `KeySource` of this machine, and of the function that reads for others. patience_ms: for an issuer, in all."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, *, patience_ms: int = PATIENCE_MS) -> None:
         self._clock = clock
+        self._patience_ms = patience_ms
 
     def read(self, issuer: Issuer) -> KeySet:
         read = self._clock.now()
@@ -38,7 +39,7 @@ class IssuerKeys:
         """The keys as they are published. Raises IssuerSilent."""
         if issuer.jwks and not is_https(issuer.jwks):
             return _of_file(Path(issuer.jwks))
-        deadline = self._clock.elapsed() + PATIENCE_MS
+        deadline = self._clock.elapsed() + self._patience_ms
         return self._fetch(issuer.jwks or self._discovered(issuer, deadline), deadline)
 
     def _discovered(self, issuer: Issuer, deadline: int) -> str:
@@ -55,19 +56,22 @@ class IssuerKeys:
             raise IssuerSilent(f"{url} names no URL with https:// for its keys")
         return keys
 
+    def _left_s(self, deadline: int) -> float:
+        return (deadline - self._clock.elapsed()) / 1000
+
     def _fetch(self, url: str, deadline: int) -> bytes:
         parts = urlsplit(url)
-        left_s = (deadline - self._clock.elapsed()) / 1000
-        if left_s <= 0:
+        if self._left_s(deadline) <= 0:
             raise IssuerSilent(f"{url} was not asked: the time was over")
-        connection = HTTPSConnection(parts.hostname or "", parts.port, timeout=left_s)
+        connection = HTTPSConnection(parts.hostname or "", parts.port, timeout=self._left_s(deadline))
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
-            with _ending(connection, left_s):
+            connection.connect()
+            with _ending(connection.sock, self._left_s(deadline)):
                 connection.request("GET", target, headers={"Accept": "application/json"})
-                answer = connection.getresponse()
-                document = answer.read(LONGEST + 1)
-        except (OSError, HTTPException) as silence:
+                with connection.getresponse() as answer:
+                    document = answer.read(LONGEST + 1)
+        except (OSError, HTTPException, ValueError) as silence:  # ValueError: a name that DNS cannot have
             why = getattr(silence, "verify_message", "") or getattr(silence, "strerror", "") or silence
             raise IssuerSilent(f"{url} does not answer ({why})") from None
         finally:
@@ -82,21 +86,28 @@ class IssuerKeys:
 
 
 @contextmanager
-def _ending(connection: HTTPSConnection, after_s: float) -> Iterator[None]:
-    """Ends a connection that goes on for too long: its own timeout begins anew with every byte that comes."""
+def _ending(connected: socket, after_s: float) -> Iterator[None]:
+    """Ends a connection that goes on for too long. Raises TimeoutError then, whatever has come of it.
+
+    The connection's own timeout begins anew with every byte that comes. An answer that is the connection's last one
+    takes the socket from it, so it is the socket that is ended.
+    """
+    is_over = Event()
 
     def end() -> None:
-        if (socket := connection.sock) is not None:
-            with suppress(OSError):
-                socket.shutdown(SHUT_RDWR)
+        is_over.set()
+        with suppress(OSError):
+            connected.shutdown(SHUT_RDWR)
 
-    timer = Timer(after_s, end)
+    timer = Timer(max(after_s, 0), end)
     timer.daemon = True
     timer.start()
     try:
         yield
     finally:
         timer.cancel()
+        if is_over.is_set():
+            raise TimeoutError("its answer goes on for too long")
 
 
 def _of_file(path: Path) -> bytes:
