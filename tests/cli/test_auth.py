@@ -99,3 +99,14 @@ def test_an_issuer_that_does_not_answer_is_told(capsys: Captured) -> None:
     issuers = json.dumps([there.setting()])
     assert main(["auth", "explain", there.token("ec", time.time()), "--issuers", issuers]) == 1
     assert "The keys of its issuer cannot be read: https://127.0.0.1:9/.well-known/" in capsys.readouterr().err
+
+
+def test_a_token_is_told_for_one_of_several_registries(issuer: Issuer, tmp_path: Path, capsys: Captured) -> None:
+    """Its row may be of another one: then it is good for nothing there, and the row says whose it is."""
+    rows = [{**ROWS[1], "registry": ["payments", "ads"]}]
+    setting = json.dumps([issuer.setting(*rows, jwks=str(tmp_path / "keys.json"))])
+    token = issuer.token("ec", time.time())
+    assert main(["auth", "explain", token, "--issuers", setting, "--registry", "ads"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "in        payments ads"
+    assert main(["auth", "explain", token, "--issuers", setting, "--registry", "third"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "row 1     sub etl; it is of payments ads"

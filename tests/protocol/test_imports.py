@@ -5,7 +5,7 @@ import sys
 
 EXERCISE = """
 import json, sys
-from sigla import wiring
+from sigla import serving
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.registry import Registry
 from sigla.web import app
@@ -23,7 +23,7 @@ SCHEMAS = {
 with EmbeddedStore() as store:
     client = Client(app.build(Registry(store.catalog, store.bodies, FixedClock())))
     client("GET", "/subjects")
-    wiring.import_languages()
+    serving.import_languages()
     before = {*sys.modules}
     for kind, texts in SCHEMAS.items():
         for text in (*texts, "{]"):

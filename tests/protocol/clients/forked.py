@@ -15,13 +15,13 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import IO
 
-from sigla import cli, local_zones, wiring
-from sigla.web.local import server, zones
+from sigla import cli, local_zones, serving
+from sigla.web.local import server, several, zones
 from sigla.web.threads import thinkers
 
-__all__ = ["local_zones", "server", "thinkers", "zones"]  # what `sigla serve` imports late
+__all__ = ["local_zones", "server", "several", "thinkers", "zones"]  # what `sigla serve` imports late
 
-wiring.import_languages()
+serving.import_languages()
 
 _forkserver = get_context("forkserver")
 _forkserver.set_forkserver_preload([__name__, "benchmarks.environments"])

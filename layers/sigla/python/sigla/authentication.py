@@ -23,7 +23,9 @@ ACCESS = {KEYS: "with an API key", NONE: "open: every caller may do everything"}
 
 WITH_TOKENS = "with an API key, or a token of {issuers}"
 
-NO_KEY_YET = f"{ACCESS[KEYS]}; it has no key yet: `sigla keys create NAME --role admin --data {{data}}` makes the first"
+NO_KEY_YET = (
+    f"{ACCESS[KEYS]}; {{keyless}} has no key yet: `sigla keys create NAME --role admin --data {{data}}` makes the first"
+)
 
 
 class OpenToOthers(Exception):
@@ -103,11 +105,11 @@ def authenticator(
     return KeysAndTokens(by_key, tokens) if tokens else by_key
 
 
-def access_words(auth: str, issuers: Sequence[Issuer], *, has_keys: bool, data: str) -> str:
-    """Who may ask, for people. data: the directory, as a shell wants it."""
+def access_words(auth: str, issuers: Sequence[Issuer], *, has_keys: bool, data: str, keyless: str = "") -> str:
+    """Who may ask, for people. data: the directory, as a shell wants it. keyless: which of several has no key yet."""
     if issuers:
         return WITH_TOKENS.format(issuers=" or ".join(each.issuer for each in issuers))
-    return ACCESS[auth] if auth == NONE or has_keys else NO_KEY_YET.format(data=data)
+    return ACCESS[auth] if auth == NONE or has_keys else NO_KEY_YET.format(data=data, keyless=keyless or "it")
 
 
 def check_keys(auth: str, address: Address, issuers: Sequence[Issuer]) -> None:

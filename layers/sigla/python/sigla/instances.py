@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from sigla import keys
 from sigla.auth.api_keys import Keys
+from sigla.auth.credentials import Authenticator
 from sigla.auth.tokens.key_sets import KeySource
 from sigla.cache.counts import Counts
 from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
+from sigla.effort import Limits
+from sigla.exporters.nouns import Exporter
 from sigla.kms.drivers import Drivers
 from sigla.kms.shared import SharedMaterials
 from sigla.ports.bodies import Bodies
@@ -22,13 +25,15 @@ from sigla.ports.clock import Clock
 from sigla.ports.store import Store
 from sigla.ports.zones import Zones
 from sigla.registry import Options, Registry
-from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, InvalidSetting, Settings
+from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, InvalidSetting, Settings, listed
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
+from sigla.web import app
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
+    from sigla.remote.destination import HttpDestination
     from sigla.stores.dynamodb.store import AwsStore
 
 
@@ -218,3 +223,23 @@ def _options(settings: Settings) -> Options:
         retrying_seconds=settings.retrying_seconds,
         names_days=settings.names_days,
     )
+
+
+def web_options(settings: Settings, authenticate: Authenticator | None, door: app.HttpOptions) -> app.HttpOptions:
+    """door: what the front door is like, the watchers behind it included."""
+    return replace(
+        door,
+        body_bytes=settings.request_bytes,
+        cors_origins=listed(settings.cors_origins),
+        authenticate=authenticate,
+        limits=Limits(settings.computing_seconds, settings.waiting_seconds),
+    )
+
+
+def destination(store: Store, exporter: Exporter, *, beside: bool = True) -> "HttpDestination":
+    """Where an exporter writes to. beside: whether that may be this machine, or what stands beside it."""
+    from sigla.remote import connections  # who has no exporters needs no client of HTTP
+    from sigla.remote import destination as remote
+
+    may_reach = connections.may_reach_all if beside else connections.may_reach_others
+    return remote.destination(exporter, store.secrets, store.clock, may_reach=may_reach)

@@ -160,10 +160,16 @@ def tell(facts: Facts) -> None:
     to_stdout(as_line(facts))
 
 
+def telling_of(registry: str, teller: Teller) -> Teller:
+    """Tells of one of several registries, and says of which."""
+    return lambda facts: teller({**facts, "registry": registry})
+
+
 class Log:
     """Writes the line of each request.
 
     clock: dates the lines, by when they are written. release: of the code that runs. zone: where it was asked.
+    registry: which one was, where there are several.
     """
 
     def __init__(
@@ -173,8 +179,10 @@ class Log:
         clock: Clock | None = None,
         release: str = "",
         zone: str = "",
+        registry: str = "",
     ) -> None:
         self._write = write
+        self._registry = registry
         self._clock = clock
         self._release = release
         self._zone = zone
@@ -191,6 +199,8 @@ class Log:
             facts["release"] = self._release
         if self._zone:
             facts["zone"] = self._zone
+        if self._registry:
+            facts["registry"] = self._registry
         self._write(as_line(facts))
 
 

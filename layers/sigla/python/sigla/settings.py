@@ -43,6 +43,8 @@ class Settings:
     """Every setting with its default; the environment variable is the name in capitals after `SIGLA_`.
 
     registry_name: the metadata space that is served; several may share a store.
+    registries: several that `sigla serve` serves, each in a directory of its name below the one of the data: `NAME` or
+        `NAME=HOST`, separated by commas. `--registry` goes before it.
     stack: the CloudFormation stack that a function is part of, a dimension of its metrics; empty: they have none.
     table, bucket: where a function keeps its data in AWS: a DynamoDB table and an S3 bucket, both or neither.
     identity: of the deployment, which table and bucket must bear (`sigla init`) before anything is written; empty:
@@ -84,6 +86,7 @@ class Settings:
     """
 
     registry_name: str = "default"
+    registries: str = ""
     stack: str = ""
     table: str = ""
     bucket: str = ""

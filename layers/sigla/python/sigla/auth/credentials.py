@@ -150,7 +150,7 @@ class BasicKeys:
         return self._judge(header, accepted)
 
     def _judge(self, header: bytes, before: Accepted | None) -> Principal | None:
-        name, secret = _credentials(header)
+        name, secret = name_and_secret(header)
         now = Moment.of(self._clock)
         try:
             accepted = self._accept(name, secret, now)
@@ -258,8 +258,8 @@ def reporting(tell: Callable[[dict[str, object]], None]) -> Callable[[str, Opens
     return report
 
 
-def _credentials(header: bytes) -> tuple[str, str]:
-    """Name and secret; two empty texts, a name that no key has, for any other header."""
+def name_and_secret(header: bytes) -> tuple[str, str]:
+    """Those of Basic credentials; two empty texts, a name that no key has, for any other header."""
     scheme, _, encoded = header.partition(b" ")
     if scheme.lower() != b"basic" or len(header) > LONGEST_HEADER:
         return "", ""

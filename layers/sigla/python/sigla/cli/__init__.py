@@ -21,6 +21,8 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla serve --tls-cert FILE --tls-key FILE
                                over TLS
   sigla serve --zones 3        three zones, each with a URL and a cache ring
+  sigla serve --registry a --registry b
+                               several registries, a directory each
   sigla keys create NAME       makes an API key
   sigla log                    who changed what, and when
   sigla auth explain TOKEN     what a bearer token would be, or why it is refused

@@ -41,6 +41,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="FILE",
         help="the issuers, as SIGLA_ISSUERS has them: a file or a JSON list",
     )
+    explained.add_argument(
+        "--registry",
+        type=name_argument,
+        metavar="NAME",
+        help="the registry that it would be shown to, where there are several",
+    )
     explained.set_defaults(run=explain)
 
 
@@ -52,7 +58,7 @@ def explain(args: argparse.Namespace) -> int:
     from sigla.settings import InvalidSetting
 
     try:
-        verified = wiring.explaining(args.issuers or "").verified(_token(args.token))
+        verified = wiring.explaining(args.issuers or "", args.registry or "").verified(_token(args.token))
     except InvalidSetting as problem:
         raise Misuse(str(problem)) from None
     except IssuerSilent as silence:
@@ -82,6 +88,8 @@ def _facts(verified: "Verified") -> Iterator[tuple[str, str]]:
     if verified.row and verified.at is not None:
         yield "is", _good_for(verified.row)
         yield "by", f"row {verified.at + 1} of the map: {_conditions(verified.row)}"
+        if verified.row.registries:
+            yield "in", " ".join(verified.row.registries)
         return
     yield "is", "good for nothing (403): no row of the map holds"
     for at, row in enumerate(verified.issuer.map, 1):
@@ -99,4 +107,6 @@ def _conditions(row: "Row") -> str:
 
 def _unmet(row: "Row", claims: Mapping[str, object]) -> str:
     name = row.unmet(claims)
+    if not name:
+        return f"it is of {' '.join(row.registries)}"
     return f"{name} is {claims[name]!r}" if name in claims else f"{name} is missing"

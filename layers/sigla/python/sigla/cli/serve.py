@@ -2,11 +2,12 @@
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from sigla import __version__
 from sigla.cli.misuse import Misuse
@@ -14,7 +15,7 @@ from sigla.errors import StoreError
 from sigla.terminal.arguments import name_argument, path_argument
 
 if TYPE_CHECKING:
-    from sigla import wiring
+    from sigla.serving import Started
     from sigla.settings import Address
 
 DESCRIPTION = """\
@@ -24,15 +25,18 @@ What it acknowledged is on disk; stop it as you like, it starts again where it w
 With --zones it plays a deployment in AWS with so many zones: an endpoint for each, on --port and those that follow,
 with a cache ring (valkey-server or redis-server where there is one, else within this process) and four instances that
 share it. http://127.0.0.1:8081/zones/live shows from where they have their schemas.
+
+With --registry, again and again, it serves several registries that know nothing of each other, each in a directory of
+its name below --data. Clients name theirs by the host name or behind the user, as in etl@payments (docs/registries.md).
 """
 
 BANNER = """\
 Sigla {version}: a schema registry for Kafka
 
   url       {urls}
-{zones}  data      {data}
+{zones}{registries}  data      {data}
   access    {access}
-{tls}  try       curl {options}{url}/subjects
+{tls}  try       curl {options}{door}/subjects
   clients   schema.registry.url={all}
   docs      {url}/docs   metrics {url}/metrics   health {url}/health
 
@@ -42,6 +46,10 @@ Stop with Ctrl-C.
 ZONES = """\
   rings     {rings}
   live      {url}/zones/live   directory {url}/zones
+"""
+
+REGISTRIES = """\
+  registry  {each}
 """
 
 TLS = """\
@@ -84,6 +92,14 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--zones", type=_zones, default=0, metavar="N", help="emulate N zones, each with a URL and a ring"
     )
+    parser.add_argument(
+        "--registry",
+        type=name_argument,
+        action="append",
+        default=[],
+        metavar="NAME[=HOST]",
+        help="serve several registries: this one in DIR/NAME, at NAME.localhost and at this host name",
+    )
     parser.set_defaults(run=run)
 
 
@@ -104,6 +120,7 @@ def run(args: argparse.Namespace) -> int:
             args.host,
             args.port,
             zones=args.zones,
+            registries=args.registry,
             closed=args.auth,
             tls=(args.tls_cert, args.tls_key),
             announce=_announcement(data),
@@ -135,21 +152,25 @@ def _sentence(problem: Exception, data: Path | None) -> str:
     return str(problem)
 
 
-def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
+def _announcement(data: Path | None) -> "Callable[[Started], None]":
     where = "in memory, forgotten at the end" if data is None else str(data.resolve())
 
-    def announce(started: "wiring.Started") -> None:
+    def announce(started: "Started") -> None:
         url, *_ = started.urls
+        doors = _doors(started)
         # Without zones there is one address, and no name beside it.
         urls = [f"{each}   {zone}".rstrip() for each, zone in zip_longest(started.urls, started.zones, fillvalue="")]
+        in_directories = f"{where}, for each registry a directory of its name" if doors and data else where
         told = BANNER.format(
             version=__version__,
             urls=f"\n{'':12}".join(urls),
             url=url,
+            door=next(iter(doors.values()), url),
             options=_curl_options(started),
-            all=",".join(started.urls),
+            all=next(iter(doors.values()), ",".join(started.urls)),
+            registries=REGISTRIES.format(each=_door_lines(doors)) if doors else "",
             zones=ZONES.format(rings=started.rings, url=url) if started.zones else "",
-            data=where if started.writable else where + DISK_FULL,
+            data=in_directories if started.writable else in_directories + DISK_FULL,
             access=started.access,
             tls=TLS.format(certificate=started.certificate) if started.certificate else "",
         )
@@ -159,7 +180,18 @@ def _announcement(data: Path | None) -> "Callable[[wiring.Started], None]":
     return announce
 
 
-def _curl_options(started: "wiring.Started") -> str:
+def _doors(started: "Started") -> Mapping[str, str]:
+    """The URL of each of several registries: with its first host name, so that no client has to name it otherwise."""
+    parts = urlsplit(started.urls[0])
+    return {name: f"{parts.scheme}://{hosts[0]}:{parts.port}" for name, hosts in started.registries.items()}
+
+
+def _door_lines(doors: Mapping[str, str]) -> str:
+    width = max(map(len, doors))
+    return f"\n{'':12}".join(f"{name:{width}}   {url}" for name, url in doors.items())
+
+
+def _curl_options(started: "Started") -> str:
     """What curl needs to be told besides the URL."""
     trusted = f"--cacert {quote(started.trusted)} " if started.trusted else ""
     return trusted + ("-u NAME:SECRET " if started.closed else "")

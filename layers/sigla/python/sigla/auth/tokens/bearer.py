@@ -58,20 +58,33 @@ class _Remembered:
 class BearerTokens:
     """An `Authenticator`. published: the keys of each issuer, by its name.
 
-    waits: whether what takes long may be done while others are served; if so it raises `Slow`.
+    waits: whether what takes long may be done while others are served; if so it raises `Slow`. registry: the one that
+    is asked for; rows of a map that name others say nothing. Empty: all rows count.
     """
 
     schemes = (BEARER,)
 
     def __init__(
-        self, issuers: Sequence[Issuer], published: Mapping[str, Published], clock: Clock, *, waits: bool = True
+        self,
+        issuers: Sequence[Issuer],
+        published: Mapping[str, Published],
+        clock: Clock,
+        *,
+        waits: bool = True,
+        registry: str = "",
     ) -> None:
+        self._registry = registry
         self._issuers = {issuer.issuer: issuer for issuer in issuers}
         self._published = published
         self._clock = clock
         self._waits = waits
         self._imported = False
         self._remembered: BoundedMemory[bytes, _Remembered] = BoundedMemory(MOST_REMEMBERED)
+
+    def of(self, registry: str) -> "BearerTokens":
+        """The same for one registry. Both know the keys of the issuers as soon as one has read them."""
+        issuers = tuple(self._issuers.values())
+        return BearerTokens(issuers, self._published, self._clock, waits=self._waits, registry=registry)
 
     def __call__(self, header: bytes | None) -> Principal | None:
         """None for a token that is not accepted. Raises Slow, IssuerSilent."""
@@ -127,12 +140,16 @@ class BearerTokens:
             raise TokenRefused(f"Its kid is {kid!r}, and the issuer publishes no key of that name that may sign.")
         if not any(is_signed(presented, key) for key in keys):
             raise TokenRefused(f"Its signature is not one of the key {kid!r} by {presented.header['alg']}.")
-        return Verified(issuer, presented, issuer.row(presented.claims))
+        return Verified(issuer, presented, issuer.row(presented.claims, self._registry))
+
+
+def shows_token(header: bytes) -> bool:
+    return header[:7].lower() == b"bearer "
 
 
 def token_of(header: bytes) -> bytes:
     """The token of a header; empty for one of another scheme."""
-    return header[7:].strip(b" ") if header[:7].lower() == b"bearer " else b""
+    return header[7:].strip(b" ") if shows_token(header) else b""
 
 
 class KeysAndTokens:
@@ -145,5 +162,4 @@ class KeysAndTokens:
         self._tokens = tokens
 
     def __call__(self, header: bytes | None) -> Principal | None:
-        shows_token = header is not None and header[:7].lower() == b"bearer "
-        return (self._tokens if shows_token else self._keys)(header)
+        return (self._tokens if header is not None and shows_token(header) else self._keys)(header)

@@ -4,6 +4,7 @@
   "map": [{"when": {"groups": "data-eng"}, "role": "writer", "subjects": ["orders-"]}]}]
 
 Rows of a map stand in an order: the first whose conditions all hold says role and prefixes, as those of an API key.
+Where there are several registries, a row names its own: "registry": "payments", or a list.
 """
 
 import json
@@ -22,7 +23,7 @@ WORDS: Final = frozenset({"scope", "scp"})
 """Claims that are a list of words in one text (RFC 8693, 4.2)."""
 
 _OF_AN_ISSUER: Final = frozenset({"issuer", "audience", "jwks", "map"})
-_OF_A_ROW: Final = frozenset({"when", "role", "delete", "subjects"})
+_OF_A_ROW: Final = frozenset({"when", "role", "delete", "subjects", "registry"})
 
 
 class InvalidIssuers(ValueError):
@@ -33,13 +34,18 @@ class InvalidIssuers(ValueError):
 class Row:
     """A row of a map. when: what claims must be. subjects: prefixes; none of them is everything.
 
-    deletes: whether a writer may delete, too.
+    deletes: whether a writer may delete, too. registries: for which it is written; none of them: for whichever.
     """
 
     when: Mapping[str, str]
     role: str
     subjects: tuple[str, ...] = ()
     deletes: bool = False
+    registries: tuple[str, ...] = ()
+
+    def is_of(self, registry: str) -> bool:
+        """Whether it counts in a registry; of whichever, where that is not known."""
+        return not registry or not self.registries or registry in self.registries
 
     def unmet(self, claims: Mapping[str, object]) -> str:
         """The first claim that is not what it must be; empty where all are."""
@@ -55,9 +61,13 @@ class Issuer:
     jwks: str
     map: tuple[Row, ...]
 
-    def row(self, claims: Mapping[str, object]) -> int | None:
-        """The index of the first row whose conditions all hold."""
-        return next((at for at, row in enumerate(self.map) if not row.unmet(claims)), None)
+    def row(self, claims: Mapping[str, object], registry: str = "") -> int | None:
+        """The index of the first row whose conditions all hold. registry: what other ones' rows say does not count."""
+        return next((at for at, row in enumerate(self.map) if row.is_of(registry) and not row.unmet(claims)), None)
+
+    def registries(self, claims: Mapping[str, object]) -> tuple[str, ...]:
+        """Those that rows whose conditions all hold are written for."""
+        return tuple(dict.fromkeys(name for row in self.map if not row.unmet(claims) for name in row.registries))
 
 
 def _holds(name: str, claim: object, wanted: str) -> bool:
@@ -129,6 +139,7 @@ def _row(told: object, where: str) -> Row:
             raise InvalidIssuers(f"{where}: {name} is {wanted!r}; * may be the last character alone.")
     role, subjects = _required_text(said, "role", where), said.get("subjects", [])
     prefixes = _one_or_more(subjects, "subjects", where) if subjects != [] else ()
+    registries = _one_or_more(said["registry"], "registry", where) if "registry" in said else ()
     deletes = said.get("delete", False)
     if not isinstance(deletes, bool):
         raise InvalidIssuers(f"{where}: delete is {deletes!r}; it must be true or false.")
@@ -138,7 +149,7 @@ def _row(told: object, where: str) -> Row:
         raise InvalidIssuers(f"{where}: {problem}") from None
     if ADMIN in ROLES[role] and reach(prefixes) is None and any(wanted.endswith(ANY) for wanted in when.values()):
         raise InvalidIssuers(f"{where}: an admin of everything needs conditions without *.")
-    return Row(when, role, prefixes, deletes)
+    return Row(when, role, prefixes, deletes, registries)
 
 
 def is_https(text: str) -> bool:

@@ -62,6 +62,8 @@ async def _stranger(request: Request, authenticate: Authenticator | None) -> Ref
             principal = await asyncio.to_thread(slow.answer)
     except StoreError:
         return StoreFailed(operation="The request")
+    except Refusal as refusal:
+        return refusal
     if principal is None:
         return Unauthorized(authenticate.schemes)
     return None if principal.may else DeniedEverywhere(operation=READ.operation)

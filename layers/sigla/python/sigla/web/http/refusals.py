@@ -1,6 +1,6 @@
 """What HTTP itself refuses, before a verb is asked: rows like those of `sigla.errors`, in the same envelope."""
 
-from sigla.errors import Refusal, SchemaTooLarge
+from sigla.errors import Denied, Refusal, SchemaTooLarge, Unauthorized
 
 
 class HttpRefusal(Refusal):
@@ -27,6 +27,19 @@ class ForeignHost(HttpRefusal):
 
 class ForeignOrigin(ForeignHost):
     text = "Pages of '{origin}' may not write here: name that origin in SIGLA_CORS_ORIGINS"
+
+
+class NoRegistryNamed(Unauthorized):
+    # It begins as clients know it.
+    text = "Unauthorized: name the registry behind the user, as NAME@REGISTRY, or ask by its host name"
+
+
+class SeveralRegistries(Denied):
+    text = "The token is good for several registries: name one in the header target-sr-cluster, or ask by its host name"
+
+
+class NoRegistryHere(HttpRefusal):
+    code, text = 404, "Several registries are served here: ask for one by its host name"
 
 
 class NoSuchPath(HttpRefusal):

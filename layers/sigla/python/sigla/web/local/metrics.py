@@ -30,6 +30,36 @@ def metric_lines(name: str, kind: str, about: str, samples: Iterable[tuple[str, 
         yield f"{name}{labels} {value}"
 
 
+def of_registries(told: Iterable[tuple[str, Iterable[str]]]) -> Iterator[str]:
+    """What several registries tell, as one text: each metric once, and its series with the names of their registries.
+
+    told: the lines of each by its name; of the empty name as they are.
+    """
+    heads: dict[str, list[str]] = {}
+    samples: dict[str, list[str]] = {}
+    for registry, lines in told:
+        metric = ""
+        for line in lines:
+            if line.startswith("#"):
+                metric = line.split(" ", 3)[2]
+                head = heads.setdefault(metric, [])
+                if line not in head:
+                    head.append(line)
+            else:
+                samples.setdefault(metric, []).append(_of_registry(line, registry))
+    for metric, head in heads.items():
+        yield from (*head, *samples.get(metric, ()))
+
+
+def _of_registry(sample: str, registry: str) -> str:
+    if not registry:
+        return sample
+    before, value = sample.rsplit(" ", 1)
+    name, _, labels = before.partition("{")
+    own = f'registry="{registry}"'
+    return f"{name}{{{own},{labels} {value}" if labels else f"{name}{{{own}}} {value}"
+
+
 def key_lines(counted: Callable[[], tuple[int, int, int]]) -> Iterator[str]:
     """What the reference tells of keys, by its names. counted: KEKs, shared ones among them, and DEKs."""
     keks, shared, deks = counted()
@@ -40,6 +70,16 @@ def key_lines(counted: Callable[[], tuple[int, int, int]]) -> Iterator[str]:
     )
     for name, value, about in counts:
         yield from metric_lines(f"kafka_schema_registry_dek_registry_{name}", "gauge", about, [("", value)])
+
+
+def dropped_lines(dropped: Callable[[], int]) -> Iterator[str]:
+    about = "Lines of the log that were dropped since the start."
+    yield from metric_lines("sigla_log_lines_dropped_total", "counter", about, [("", dropped())])
+
+
+def as_page(lines: Iterable[str]) -> str:
+    """One page of them, as scrapers read it."""
+    return "\n".join([*lines, ""])
 
 
 @dataclass(slots=True)
@@ -54,14 +94,15 @@ class Counters:
     """Is told of every request; `text()` tells Prometheus.
 
     stored: how many versions are stored; without it only those registered since the start are counted. dropped: how
-    many lines the log has lost. ready: whether writes are taken. more: what others tell.
+    many lines the log has lost; None where that is told elsewhere. ready: whether writes are taken. more: what others
+    tell.
     """
 
     def __init__(
         self,
         *,
         stored: Callable[[], int] | None = None,
-        dropped: Callable[[], int] = lambda: 0,
+        dropped: Callable[[], int] | None = lambda: 0,
         ready: Callable[[], bool] = lambda: True,
         more: Sequence[Source] = (),
     ) -> None:
@@ -85,8 +126,11 @@ class Counters:
         timing.counts[bisect_left(UP_TO_S, took_s)] += 1
 
     def text(self) -> str:
-        own = (self._reference(), self._requests_by_route(), self._durations(), self._state())
-        return "\n".join([*chain(*own, *(source() for source in self._more)), ""])
+        return as_page(self.lines())
+
+    def lines(self) -> Iterator[str]:
+        yield from chain(self._reference(), self.requests(), self._durations(), self._state())
+        yield from chain.from_iterable(source() for source in self._more)
 
     def _reference(self) -> Iterator[str]:
         """What the reference tells, by its names."""
@@ -102,7 +146,8 @@ class Counters:
         for name, value, about in counts:
             yield from metric_lines(f"kafka_schema_registry_{name}", "gauge", about, [("", value)])
 
-    def _requests_by_route(self) -> Iterator[str]:
+    def requests(self) -> Iterator[str]:
+        """How many there were, by route and status."""
         samples = (
             (f'{{method="{_label(method)}",route="{route}",status="{status}"}}', count)
             for (method, route, status), count in sorted(self._requests.items())
@@ -121,8 +166,8 @@ class Counters:
             yield f"sigla_request_duration_seconds_count{{{labels}}} {total}"
 
     def _state(self) -> Iterator[str]:
-        about = "Lines of the log that were dropped since the start."
-        yield from metric_lines("sigla_log_lines_dropped_total", "counter", about, [("", self._dropped())])
+        if self._dropped is not None:
+            yield from dropped_lines(self._dropped)
         about = "1 where writes are taken, as /health/ready says; else 0."
         yield from metric_lines("sigla_ready", "gauge", about, [("", int(self._ready()))])
 

@@ -38,7 +38,8 @@ from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Scope, Worker
 from sigla.web.threads.workers import Workers
 
-Build = Callable[..., ASGIApp]
+Application = ASGIApp
+Build = Callable[..., Application]
 """Makes an application of what a store has for it: the keywords of `application` but `options`."""
 
 
@@ -90,27 +91,29 @@ async def running(workers: Sequence[Worker], gathered: Sequence[Gathered]) -> As
 def beside(
     counters: Counters, gathered: Gathered, ready: Callable[[], bool], authenticate: Authenticator | None
 ) -> list[Route]:
-    """Free of content negotiation: probes and scrapers ask as they like. Metrics ask for a key, whatever it may.
-
-    The description of the API is for everybody: its page has no key when it reads it.
-    """
+    """Free of content negotiation: probes and scrapers ask as they like. Metrics ask for a key, whatever it may."""
 
     def metrics() -> Response:
         gathered.tell()
         return Response(counters.text(), headers={"content-type": CONTENT_TYPE})
 
+    return [Route("/metrics", for_keys(metrics, authenticate)), *health(ready, authenticate)]
+
+
+def health(ready: Callable[[], bool], authenticate: Authenticator | None) -> list[Route]:
+    """What is beside the API for everybody, its description included: that page has no key when it reads it."""
+
     async def live(_: Request) -> Response:
         return JSONResponse({"status": "up"})
 
-    async def health(_: Request) -> Response:
+    async def is_ready(_: Request) -> Response:
         up = ready()
         return JSONResponse({"status": "up" if up else "down"}, status_code=200 if up else 503)
 
     return [
-        Route("/metrics", for_keys(metrics, authenticate)),
-        Route("/health", health),
+        Route("/health", is_ready),
         Route("/health/live", live),
-        Route("/health/ready", health),
+        Route("/health/ready", is_ready),
         description(authenticate, for_everybody=True),
         *docs_page.routes(),
     ]

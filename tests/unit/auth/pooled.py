@@ -1,0 +1,185 @@
+"""Two registries behind the doors that one has: `a`, which is asked, and `b`, whose principals and data are others'."""
+
+import asyncio
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
+
+from sigla.auth.credentials import BasicKeys
+from sigla.auth.tokens import issuers
+from sigla.auth.tokens.bearer import BearerTokens, KeysAndTokens
+from sigla.auth.tokens.published import AT_ONCE, Published
+from sigla.registry import Registry
+from sigla.stores.sqlite.keys import EmbeddedKeys
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.web import app, gateway, registries
+from sigla.web.local.several import Served, Several
+from tests.build import FixedClock
+from tests.unit.auth.guarded import ISSUER, KEYS, PREFIXES, Guarded, Reply, guarded
+from tests.unit.web.conftest import Client
+from tests.unit.web.test_gateway import function_url, rest
+
+HOSTS = registries.read(["a=a.example", "b=b.example"])
+
+
+def tokens() -> BearerTokens:
+    """What is good for a is the token of a principal's name; what is good for b, or for both, has it in its name."""
+    rows: list[dict[str, Any]] = []
+    for who in KEYS:
+        good_for = {"role": who.role, "delete": who.deletes, "subjects": list(PREFIXES[who.reach])}
+        for name, of in ((who.name, "a"), (f"{who.name} in b", "b"), (f"{who.name} in both", ["a", "b"])):
+            rows.append({"when": {"sub": name}, "registry": of, **good_for})
+    known, clock = issuers.read(json.dumps([ISSUER.setting(*rows)])), FixedClock()
+    return BearerTokens(known, {ISSUER.url: Published(known[0], ISSUER, clock, AT_ONCE)}, clock, waits=False)
+
+
+@dataclass
+class Pool:
+    """a: filled as `guarded` fills it. Its neighbour is empty. keys: of either, by name."""
+
+    a: Guarded
+    b: EmbeddedStore
+    keys: Mapping[str, EmbeddedKeys]
+    secrets: Mapping[str, Mapping[str, str]]
+    tokens: BearerTokens = field(default_factory=tokens)
+
+    @property
+    def served(self) -> Mapping[str, Registry]:
+        return {
+            "a": self.a.registry,
+            "b": Registry(self.b.catalog, self.b.bodies, FixedClock(), secrets=self.b.secrets),
+        }
+
+    @property
+    def stores(self) -> Mapping[str, EmbeddedStore]:
+        return {"a": self.a.store, "b": self.b}
+
+    def authenticate(self, name: str) -> registries.OfRegistry:
+        own = BasicKeys(self.keys[name], FixedClock())
+        return registries.OfRegistry(name, KeysAndTokens(own, self.tokens.of(name)))
+
+    @property
+    def choice(self) -> registries.Choice:
+        return registries.Choice(HOSTS, tuple(self.tokens._issuers.values()))
+
+    @property
+    def unchosen(self) -> registries.Unchosen:
+        return registries.Unchosen(self.authenticate("a"), self.tokens)
+
+    def basic(self, who: str, of: str, asked: str = "") -> dict[str, str]:
+        """The credentials of a principal. of: whose key it is. asked: the registry behind the user; empty: none."""
+        said = f"{who}{asked and f'@{asked}'}:{self.secrets[of].get(who, 'guessed')}"
+        return {"authorization": "Basic " + base64.b64encode(said.encode()).decode()}
+
+    def bearer(self, who: str) -> dict[str, str]:
+        return {"authorization": "Bearer " + ISSUER.token("ec", sub=who)}
+
+    @property
+    def untouched(self) -> bool:
+        """Whether neither of the two was changed."""
+        return not self.a.commits and not list(self.b.journal.read())
+
+
+@contextmanager
+def bare(keys: EmbeddedKeys, secrets: Mapping[str, str]) -> Iterator[Guarded]:
+    """As `guarded`, without anything in it."""
+    with EmbeddedStore() as store:
+        registry = Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets)
+        yield Guarded(registry, store, secrets, BasicKeys(keys, FixedClock()), 0)
+
+
+@contextmanager
+def pool(keys: Mapping[str, tuple[EmbeddedKeys, Mapping[str, str]]], *, filled: bool = True) -> Iterator[Pool]:
+    """filled: whether a has anything."""
+    with (guarded if filled else bare)(*keys["a"]) as a, EmbeddedStore() as b:
+        yield Pool(
+            a, b, {name: kept for name, (kept, _) in keys.items()}, {name: own for name, (_, own) in keys.items()}
+        )
+
+
+Ask = Callable[..., Reply]
+"""method, target, headers, body=None → Reply."""
+
+
+@dataclass
+class Local:
+    """The application of `sigla serve --registry a --registry b`."""
+
+    world: Pool
+    loop: asyncio.AbstractEventLoop = field(default_factory=asyncio.new_event_loop)
+
+    def __enter__(self) -> Self:
+        world = self.world
+        served = [
+            Served(
+                name,
+                registry,
+                app.HttpOptions(authenticate=world.authenticate(name)),
+                group=world.stores[name].group,
+                step=world.stores[name].step,
+                stored=world.stores[name].count,
+            )
+            for name, registry in world.served.items()
+        ]
+        self.made = Several(served, world.choice, app.HttpOptions(authenticate=world.unchosen), is_open=False)
+        self.client = Client(self.made.application)
+        self.life = self.made.application.router.lifespan_context(self.made.application)
+        self.loop.run_until_complete(self.life.__aenter__())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.loop.run_until_complete(self.life.__aexit__(None, None, None))
+        self.made.close()
+        self.loop.close()
+
+    def __call__(self, method: str, target: str, headers: Mapping[str, str], body: Any = None) -> Reply:
+        content = b"" if body is None else json.dumps(body).encode()
+        told = self.loop.run_until_complete(self.client.send(method, target, [content], headers))
+        return Reply(told.status, told.headers, json.loads(told.body) if told.body.startswith((b"{", b"[")) else None)
+
+
+@dataclass
+class Aws:
+    """One function of AWS that serves both, behind a door: `rest` or `function_url`."""
+
+    world: Pool
+    event: Callable[..., dict[str, Any]]
+
+    def __enter__(self) -> Self:
+        self.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self.loop)  # Mangum takes the thread's own, and leaves it open
+        world = self.world
+
+        def options(authenticate: Any) -> app.HttpOptions:
+            return replace(gateway.OPTIONS, authenticate=authenticate)
+
+        served = {name: (each, options(world.authenticate(name))) for name, each in world.served.items()}
+        self.handler = gateway.handler_of_several(served, world.choice, options(world.unchosen))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.loop.close()
+        asyncio.set_event_loop(None)
+
+    def __call__(self, method: str, target: str, headers: Mapping[str, str], body: Any = None) -> Reply:
+        path, _, query = target.partition("?")
+        text = None if body is None else json.dumps(body)
+        if self.event is rest:
+            pairs = [pair.partition("=") for pair in query.split("&") if pair]
+            asked = {name: [value] for name, _, value in pairs} or None
+            event = rest(method, path, asked, text, multiValueHeaders={name: [one] for name, one in headers.items()})
+        else:
+            event = function_url(method, path, query, text, headers=dict(headers))
+        told = self.handler(event, None)  # type: ignore[arg-type]  # the doors do not look at the context
+        sent = told.get("headers") or {name: one[0] for name, one in told["multiValueHeaders"].items()}
+        return Reply(told["statusCode"], sent, json.loads(told["body"]) if told["body"] else None)
+
+
+DOORS: Mapping[str, Callable[[Pool], Any]] = {
+    "local": Local,
+    "rest": lambda world: Aws(world, rest),
+    "function-url": lambda world: Aws(world, function_url),
+}
