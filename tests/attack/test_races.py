@@ -272,7 +272,6 @@ def in_alone(pair: Pair, verb: Verb) -> Any:
 Happened = tuple[Any, Any, Any]
 """What `pair.one` and `pair.other` answered, and what can be read afterwards."""
 
-
 Points = Callable[[list[str]], Iterable[int]]
 """Before which of these calls the other comes."""
 
@@ -292,18 +291,15 @@ def meetings(pair: Pair, fresh: Fresh = Embedded, points: Points = every_point) 
         for number in points(recorder.names):
             with World(*pair.before, store=fresh()) as world:
                 meanings = world.meanings()
-                intruder = Intruder(world, inner)
-                at = At(number, intruder)
-                answer = without_ids(outcome(world, outer, world.registry_with(at)))
+                at = At(number, intruder := Intruder(world, inner))
+                answers = without_ids(outcome(world, outer, world.registry_with(at))), without_ids(intruder.answer)
                 if not at.acted:
                     continue  # a busy engine had to be asked again where the calls were counted: here it has fewer
                 world.check_sound(imported=pair.imported)
                 world.store.check()
                 assert meanings.items() <= world.meanings().items()
-                answers = (answer, without_ids(intruder.answer))
                 where = f"{'one' if flipped else 'other'} before call {number} of {recorder.names}"
                 found.append((where, (*(answers[::-1] if flipped else answers), world.picture())))
-        assert found or not [*points(recorder.names)], "nothing was met"
     return found
 
 

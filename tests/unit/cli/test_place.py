@@ -1,10 +1,13 @@
 """Which registry a command works on."""
 
+import importlib
+import sys
 from pathlib import Path
 
 import pytest
 
-from sigla.cli import main
+from sigla.cli import main, place
+from sigla.cli.misuse import Misuse
 from sigla.model import Subject
 from sigla.opening import embedded
 from sigla.settings import Settings
@@ -38,6 +41,30 @@ def test_an_empty_text_is_no_place(
         main(arguments)
     assert "it is empty: say which, or leave it out" in capsys.readouterr().err
     assert [each.name for each in tmp_path.iterdir()] == ["dump.jsonl"]
+
+
+def missing(monkeypatch: pytest.MonkeyPatch, module: str) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+
+
+def test_without_the_client_of_aws_a_command_says_what_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of AWS is installed with the rest."""
+    missing(monkeypatch, "boto3")
+    with (
+        pytest.raises(Misuse, match=r"boto3 is not installed: pip install 'sigla-registry\[aws\]'\."),
+        place.explained("table t"),
+    ):
+        importlib.import_module("boto3")
+
+
+def test_whatever_else_is_missing_is_not_put_down_to_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Someone would install what is there already, and search in the wrong place."""
+    missing(monkeypatch, "sigla.upkeep.scrub")
+    with (
+        pytest.raises(ModuleNotFoundError, match=r"sigla\.upkeep\.scrub"),
+        place.explained(str(tmp_path)),
+    ):
+        importlib.import_module("sigla.upkeep.scrub")
 
 
 def test_a_command_takes_the_url_of_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

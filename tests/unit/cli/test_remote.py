@@ -264,4 +264,7 @@ def test_a_command_says_how_credentials_are_given(tmp_path: Path, capsys: pytest
     with behind_a_url(always(401, "{}")) as url:
         assert main(["import", url, "--data", str(tmp_path / "data")]) == 1
     told = capsys.readouterr().err
-    assert told == f"sigla: {url} asks for credentials (status 401): give them with --user NAME:SECRET.\n"
+    assert told == (
+        f"sigla: {url} asks for credentials (status 401): give them with --user NAME; "
+        "the secret is asked for, or taken from SIGLA_SECRET.\n"
+    )

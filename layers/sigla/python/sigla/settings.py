@@ -14,6 +14,8 @@ from sigla.contract import DEFAULT_LEVEL, REQUEST_BYTES, SCHEMA_BYTES
 from sigla.rules.compatibility import LEVELS
 
 PREFIX = "SIGLA_"
+REMOTE_USER = (f"{PREFIX}USER", f"{PREFIX}SECRET")
+"""With which commands enter another registry: a name and a secret. A registry itself ignores both."""
 
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+")
 
@@ -129,7 +131,7 @@ class Settings:
         known = {field.name: field for field in fields(cls)}
         given: dict[str, Any] = {}
         for variable, text in environ.items():
-            if not variable.startswith(PREFIX):
+            if not variable.startswith(PREFIX) or variable in REMOTE_USER:
                 continue
             name = variable.removeprefix(PREFIX).lower()
             if name not in known:

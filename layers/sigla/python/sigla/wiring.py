@@ -189,9 +189,9 @@ def own_zone(given: str = "") -> "Where | None":
     return zone.located(given or os.environ.get(f"{PREFIX}ZONE", ""), os.environ)
 
 
-def registry_url() -> str:
-    """Where clients on this machine find their registry, by the name that many of them know."""
-    return os.environ.get("SCHEMA_REGISTRY_URL", "")
+def of_another_registry(variable: str) -> str:
+    """What the environment says of a registry that is asked: its URL, or with which credentials."""
+    return os.environ.get(variable, "")
 
 
 def _table_of(settings: Settings, what: str) -> str:

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigla.cli import place
+from sigla.cli import credentials, place
 from sigla.cli.misuse import Misuse
 from sigla.model import DEFAULT_CONTEXT
 from sigla.terminal.arguments import context_argument
@@ -70,7 +70,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     topic.add_argument("--part", choices=PARTS, default="value", help="the part of the record (value)")
     place.add_to(parser)
     parser.add_argument("--registry-url", default="", metavar="URL", help="ask a registry's API instead")
-    parser.add_argument("--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a password")
+    credentials.add_user_option(parser)
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.set_defaults(run=run)
 

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
-from sigla.cli import place
+from sigla.cli import credentials, place
 from sigla.cli.misuse import reading_remote
 from sigla.decoding.explain import Schemas
 
@@ -17,7 +17,8 @@ def opened(args: argparse.Namespace) -> Iterator[Schemas]:
         from sigla.remote.schemas import RemoteSchemas
         from sigla.stores.clock import SystemClock
 
-        with reading_remote(), closing(Remote(args.registry_url, args.user, SystemClock())) as remote:
+        user = credentials.user_of(args, args.registry_url)
+        with reading_remote(), closing(Remote(args.registry_url, user, SystemClock())) as remote:
             yield RemoteSchemas(remote)
         return
     from sigla import opening

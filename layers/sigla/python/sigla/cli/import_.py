@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigla.cli import place, progress
+from sigla.cli import credentials, place, progress
 from sigla.cli.misuse import Misuse, Refused, reading_remote
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "source", metavar="FILE|DIR|URL", type=_source, help="the dump, topic or URL to import; `-` is standard input"
     )
     place.add_to(parser)
-    parser.add_argument(
-        "--user", default="", metavar="NAME:SECRET", help="for the URL: an API key, or a user and a password"
-    )
+    credentials.add_user_option(parser)
     parser.add_argument(
         "--settings",
         type=Path,
@@ -132,7 +130,7 @@ def _state(args: argparse.Namespace, told: "Progress") -> "State":
         from sigla.stores.clock import SystemClock
 
         with reading_remote():
-            return state.read(args.source, args.user, SystemClock(), told)
+            return state.read(args.source, credentials.user_of(args, args.source), SystemClock(), told)
     path = None if args.source == "-" else Path(args.source)
     if path and not path.exists():
         shown = urls.shown_text(args.source)

@@ -28,6 +28,8 @@ def reading_remote() -> Iterator[None]:
     except RemoteMisused as problem:
         raise Misuse(str(problem)) from None
     except NoCredentials as problem:
-        raise Refused(f"{problem}: give them with --user NAME:SECRET.") from None
+        raise Refused(
+            f"{problem}: give them with --user NAME; the secret is asked for, or taken from SIGLA_SECRET."
+        ) from None
     except RemoteRefused as problem:
         raise Refused(str(problem)) from None

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 from sigla.cli.misuse import Misuse, Refused
 from sigla.terminal.addresses import add_address_options, address_of
 
+AWS_CLIENT = frozenset({"boto3", "botocore", "jmespath", "s3transfer"})
+"""What the extra `aws` brings."""
+INSTALL = "pip install 'sigla-registry[aws]'"
+
 if TYPE_CHECKING:
     from sigla.ports.store import Store
     from sigla.settings import Address
@@ -75,9 +79,11 @@ def explained(where: "Address | str") -> Iterator[None]:
         yield
     except (DataNotOpened, InvalidSetting) as problem:
         raise Misuse(str(problem)) from None
-    except ImportError as missing:
+    except ModuleNotFoundError as missing:
+        if missing.name not in AWS_CLIENT:
+            raise  # whatever else is missing, an installation is broken
         raise Misuse(
-            f"--bucket needs the AWS client, and {missing.name} is not installed: pip install boto3."
+            f"A registry in AWS needs the AWS client, and {missing.name} is not installed: {INSTALL}."
         ) from None
     except BodyLost as lost:
         raise Refused(f"In {where} {lost}: run sigla scrub, which names its versions and the remedy.") from None

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from sigla.remote.zones import bare_url, directory
     from sigla.stores.clock import SystemClock
 
-    given = args.registry or wiring.registry_url()
+    given = args.registry or wiring.of_another_registry("SCHEMA_REGISTRY_URL")
     if not given:
         raise Misuse("The registry is missing: give --registry URL, or set SCHEMA_REGISTRY_URL.")
     with reading_remote():

@@ -161,8 +161,8 @@ def _check_url(url: str | None) -> None:
         raise InvalidExporterConfig(why=f"{URL} cannot be read as a URL") from None
     if not fits or not url.isascii() or "," in parts.netloc or "\\" in url or _SPACE.search(url):
         raise InvalidExporterConfig(why=f"expected one URL in {URL}, of http or https")
-    if "@" in parts.netloc:
-        raise InvalidExporterConfig(why=f"{URL} has credentials in it: put them into {BASIC}")
+    if "@" in url:
+        raise InvalidExporterConfig(why=f"{URL} has an @ in it: put credentials into {BASIC}, and write %40 in a path")
     if parts.query or parts.fragment:
         raise InvalidExporterConfig(why=f"{URL} has a query or a fragment")
 

@@ -18,7 +18,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.progress import Progress
 from sigla.remote.connections import HTTP_PORT, RemoteConnection, RemoteLimits
 from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused, RemoteTooLong, Withheld
-from sigla.remote.urls import is_url, shown_url
+from sigla.remote.urls import MISREAD, is_misread, is_url, shown_url
 
 TRIES = 4
 FIRST_PAUSE_S = 2.0
@@ -66,6 +66,8 @@ class Remote:
     ) -> None:
         if not is_url(url):
             raise RemoteMisused(f"Invalid URL of a registry {url.rpartition('@')[2]}: {FORM}.")
+        if is_misread(url):
+            raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: {MISREAD}.")
         parts = urlsplit(url)
         self._tls = _trusting() if parts.scheme == "https" else None
         self._limits = limits

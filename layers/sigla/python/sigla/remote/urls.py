@@ -1,7 +1,12 @@
 """URLs of registries."""
 
 import re
+from typing import Final
 from urllib.parse import urlsplit
+
+MISREAD: Final = (
+    "an @ stands behind its host. In a password write %2F for /, %3F for ? and %23 for #; in a path %40 for @"
+)
 
 
 def is_url(text: str) -> bool:
@@ -13,6 +18,17 @@ def is_url(text: str) -> bool:
         return False
 
 
+def has_user(url: str) -> bool:
+    """Whether it is a URL, and brings a user with it."""
+    return is_url(url) and "@" in urlsplit(url).netloc
+
+
+def is_misread(url: str) -> bool:
+    """Whether an `@` stands behind what is read as the host: what stands before it may be a secret."""
+    parts = urlsplit(url)
+    return "@" in f"{parts.path}{parts.query}{parts.fragment}"
+
+
 def shown_text(text: str) -> str:
     """What was to be a URL, without what it may have of secrets: a password with a slash makes it none."""
     return re.sub("//.*@", "//", text, flags=re.DOTALL)
@@ -21,4 +37,5 @@ def shown_text(text: str) -> str:
 def shown_url(url: str) -> str:
     """Without what it may have of secrets, without query and fragment."""
     parts = urlsplit(url)
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
+    return shown_text(url) if is_misread(url) else bare._replace(query="", fragment="").geturl()

@@ -11,7 +11,7 @@ from sigla.backoff import Backoff
 from sigla.ports.clock import Clock
 from sigla.ports.zones import Zone
 from sigla.remote.failures import RemoteMisused
-from sigla.remote.urls import is_url
+from sigla.remote.urls import MISREAD, is_misread, is_url, shown_url
 
 PATIENCE_S = 5.0
 """For a connection, and for each piece of the answer: a function may have to start first."""
@@ -27,6 +27,8 @@ def bare_url(url: str) -> str:
     if not is_url(url):
         shown = url.rpartition("@")[2]
         raise RemoteMisused(f"Invalid URL of a registry {shown}: expected https:// or http://.")
+    if is_misread(url):
+        raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: {MISREAD}.")
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl().rstrip("/")
 
