@@ -13,10 +13,12 @@ from typing import Any
 import pytest
 
 from sigla.cli import main
+from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
 from sigla.remote import state
 from sigla.remote.client import FORM, Remote, retry_after_s
 from sigla.remote.failures import RemoteMisused, RemoteRefused
+from sigla.remote.schemas import RemoteSchemas
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import FixedClock
 from tests.caches import a_certificate
@@ -143,6 +145,26 @@ def test_a_redirect_is_told_and_not_followed(location: str, named: str) -> None:
     )
     with saying(moved) as url, closing(Remote(url, "", FixedClock())) as asked, told:
         asked.get("/subjects", deleted="true")
+
+
+@pytest.mark.parametrize("version", ["1 of 2", "1\r\nX: y", "\u00e9"])
+def test_a_registry_that_names_what_no_path_can_have_is_told_at_once(version: str) -> None:
+    """Nothing is sent, so that to wait and ask again is of no use: it took seven seconds for each such name."""
+    clock = FixedClock()
+    with (
+        behind_a_url(always(200, [{"subject": "s", "version": version}])) as url,
+        closing(Remote(url, "", clock)) as remote,
+        pytest.raises(RemoteMisused, match="answers, but not as a schema registry does"),
+    ):
+        RemoteSchemas(remote).by_id(BodyKey(".", SchemaId(1)))
+    assert not clock.slept
+
+
+@pytest.mark.parametrize("path", ["/a registry", "/registr\u00e9"])
+def test_a_path_that_is_not_encoded_is_told_before_anything_is_asked(path: str) -> None:
+    """By hand it is typed as it is read."""
+    with pytest.raises(RemoteMisused, match="write spaces as %20"):
+        Remote(f"http://registry{path}", "", FixedClock())
 
 
 HOUR_S = 3_600

@@ -7,7 +7,15 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from email.utils import parsedate_to_datetime
-from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, IncompleteRead, RemoteDisconnected
+from http.client import (
+    BadStatusLine,
+    HTTPConnection,
+    HTTPException,
+    HTTPResponse,
+    IncompleteRead,
+    InvalidURL,
+    RemoteDisconnected,
+)
 from ssl import SSLCertVerificationError, SSLContext, SSLError, create_default_context
 from threading import Lock, local
 from typing import Any, NamedTuple, TypeVar
@@ -32,6 +40,7 @@ SHORTEST_SECRET = 4
 """Characters: a shorter one is in many words, and would be told by what is left of them."""
 LONGEST_DATE = 64
 _SECONDS = re.compile("[0-9]{1,9}")
+_FOREIGN_TO_PATHS = re.compile("[^!-~]")
 FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
 NOT_TRUSTED = (
     "has a certificate that this machine does not trust ({why}). Where an authority of your own signed it,"
@@ -69,6 +78,8 @@ class Remote:
         if is_misread(url):
             raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: {MISREAD}.")
         parts = urlsplit(url)
+        if _FOREIGN_TO_PATHS.search(parts.path):
+            raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: write spaces as %20, and é as %C3%A9.")
         self._tls = _trusting() if parts.scheme == "https" else None
         self._limits = limits
         self._connect: Callable[[], HTTPConnection] = connect or self._connection
@@ -145,6 +156,8 @@ class Remote:
             raise RemoteMisused(f"{self.shown} {NOT_TRUSTED.format(why=silence.verify_message)}") from None
         if isinstance(silence, SSLError) and silence.reason in NO_TLS:
             raise RemoteMisused(f"{self.shown} answers without TLS: give its URL with http://.") from None
+        if isinstance(silence, InvalidURL):  # in an answer stands what no path can have: nothing was sent
+            raise RemoteMisused(f"{self.shown} answers, but not as a schema registry does.") from None
         if isinstance(silence, BadStatusLine | ConnectionResetError) and not self._interrupted:
             self._check_no_tls()
         if isinstance(silence, AnswerTooLong):
