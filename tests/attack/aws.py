@@ -29,11 +29,11 @@ from tests.unit.aws.faults import AFTER, CODES, Fault, failure, refusal
 
 
 class Store:
-    """A fresh registry of an account."""
+    """A fresh registry of an account. table: of another one, beside which it stands."""
 
-    def __init__(self, of: Account) -> None:
+    def __init__(self, of: Account, table: str = "") -> None:
         self._opened = ExitStack()
-        self.stores: AwsStores = self._opened.enter_context(of.stores())
+        self.stores: AwsStores = self._opened.enter_context(of.stores(table))
         self.catalog: Catalog = self.stores.catalog
         self.bodies: Bodies = self.stores.bodies
         self.journal: Journal = self.stores.journal

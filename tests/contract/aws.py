@@ -100,9 +100,9 @@ class Account:
     objects: Objects
 
     @contextmanager
-    def stores(self) -> Iterator[AwsStores]:
-        """A fresh registry, in a table of its own."""
-        table, clock, registry = make_table(self.dynamodb), SystemClock(), f"r{next(_numbers)}"
+    def stores(self, table: str = "") -> Iterator[AwsStores]:
+        """A fresh registry, in a table of its own, or beside others in a table that is there."""
+        table, clock, registry = table or make_table(self.dynamodb), SystemClock(), f"r{next(_numbers)}"
         catalog = AwsCatalog(self.dynamodb, table, clock, registry=registry)
         journal = AwsJournal(self.dynamodb, table, clock, registry=registry)
         bodies = AwsBodies(self.objects, registry=registry)

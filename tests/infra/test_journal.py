@@ -26,31 +26,49 @@ def matches(pattern: Any, value: Any) -> bool:
     """Whether a record fits an event pattern, of the kinds that are used here."""
     if isinstance(pattern, dict):
         return isinstance(value, dict) and all(matches(rule, value.get(name)) for name, rule in pattern.items())
-    return any(
-        isinstance(value, str) and value.startswith(rule["prefix"]) if isinstance(rule, dict) else value == rule
-        for rule in pattern
-    )
+    return any(_suits(rule, value) if isinstance(rule, dict) else value == rule for rule in pattern)
+
+
+def _suits(rule: dict[str, Any], value: Any) -> bool:
+    if "exists" in rule:
+        return bool(rule["exists"] == (value is not None))
+    return isinstance(value, str) and value.startswith(rule["prefix"])
+
+
+ROW: dict[str, Any] = {"form": {"S": '{"form":1}'}, "expires": {"N": "1795488286"}}
+LONG_ROW: dict[str, Any] = ROW | {"form": {"B": "eyJmb3JtIjoxfQ=="}}
+"""What a journal row has besides its key, and no other item: a text or bytes as its form."""
 
 
 def wakes(template: Template, event: str, pk: str, sk: str = "", **attributes: Any) -> bool:
     """Whether a row that was written is handed to the function. Patterns are joined by "or"."""
-    written = {"eventName": event, "dynamodb": {"NewImage": {"pk": {"S": pk}, "sk": {"S": sk}} | attributes}}
+    image = {"pk": {"S": pk}, "sk": {"S": sk}, "form": {"N": "1"}} | attributes
+    written = {"eventName": event, "dynamodb": {"NewImage": image}}
     return any(
         matches(json.loads(each["Pattern"]), written) for each in only(template, STREAM)["FilterCriteria"]["Filters"]
     )
 
 
 def test_it_is_woken_by_what_it_writes_and_by_nothing_else(template: Template) -> None:
-    """New journal rows, ids just buried, ids held again: of the seven rows of a registration, one."""
+    """New journal rows, ids just buried, ids held again, of any registry: of the seven rows of a registration, one."""
     id, one = keys.id_pk("default", BodyKey(".", SchemaId(7))), {"N": "1"}
-    assert wakes(template, "INSERT", keys.journal_pk("default", 3))
-    assert not wakes(template, "MODIFY", keys.journal_pk("default", 3))  # its own mark: it would wake itself for ever
+    assert wakes(template, "INSERT", keys.journal_pk("default", 3), **ROW)
+    assert not wakes(template, "MODIFY", keys.journal_pk("default", 3), **ROW)  # its own mark: it would wake itself
     assert wakes(template, "MODIFY", id, keys.HOLDERS, count={"N": "0"}, buried={"BOOL": True})
     assert wakes(template, "MODIFY", id, keys.HOLDERS, count=one)
     assert not wakes(template, "INSERT", id, keys.HOLDERS, count=one)
     assert not wakes(template, "MODIFY", id, keys.HOLDERS, count={"N": "2"})
     assert not wakes(template, "INSERT", keys.contexts_pk("default"))
-    assert not wakes(template, "INSERT", keys.journal_pk("default2", 3))
+    assert wakes(template, "INSERT", keys.journal_pk("payments", 3), **ROW)
+    assert wakes(template, "INSERT", keys.journal_pk("payments", 3), **LONG_ROW)
+    assert wakes(template, "MODIFY", keys.id_pk("payments", BodyKey(".", SchemaId(7))), keys.HOLDERS, count=one)
+
+
+def test_a_stack_with_stores_of_others_is_woken_by_rows_of_its_own_registries(other: Template) -> None:
+    """Those that share the table have functions of their own."""
+    assert wakes(other, "INSERT", keys.journal_pk("payments", 3), **ROW)
+    assert not wakes(other, "INSERT", keys.journal_pk("payments2", 3), **ROW)
+    assert not wakes(other, "INSERT", keys.journal_pk("default", 3), **ROW)
 
 
 def test_a_row_that_expires_wakes_nobody(template: Template) -> None:
@@ -100,7 +118,7 @@ def test_without_a_stream_the_clock_alone_wakes_it(synthesise: Synthesise) -> No
     assert not {STREAM, "AWS::SQS::Queue"} & kinds(shared)
     assert "AWS::Events::Rule" in kinds(shared)
     granted = {each["Sid"] for each in of(shared, "Journal", "AWS::IAM::Policy")["PolicyDocument"]["Statement"]}
-    assert granted == {"Rows", "Identity", "Mark", "Reading", "Writing", "Finding", "Log"}
+    assert granted == {"Rows", "Identity", "Served", "Mark", "Reading", "Writing", "Finding", "Log"}
 
 
 def test_on_localstack_there_is_none(local: Template) -> None:

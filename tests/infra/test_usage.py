@@ -14,13 +14,15 @@ from sigla import observe
 from sigla.aws.clients import Calls
 from sigla.functions import telemetry
 from sigla.functions.heartbeat import Heartbeat
-from sigla.functions.journal import Follower, following
+from sigla.functions.journal import following
+from sigla.functions.registries import ManyRegistries
 from sigla.functions.telemetry import METRICS, RequestMetrics
 from sigla.model import Schema
 from sigla.observe import Seen
 from sigla.registry import Registry
 from sigla.rules.guid import guid_of
 from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.served import AwsServed
 from sigla.stores.dynamodb.zones import AwsZones
 from sigla.stores.s3.objects import Objects
 from tests.attack.stories import register
@@ -147,16 +149,26 @@ def stores() -> Iterator[AwsStores]:
 
 
 @pytest.fixture
-def journal(stores: AwsStores) -> Iterator[Follower]:
-    """An instance that has caught up with an empty registry."""
-    lines: list[Any] = []
+def journal(stores: AwsStores, lines: list[Any]) -> Iterator[ManyRegistries]:
+    """An instance that has caught up with an empty registry, and serves no other."""
     with closing(Objects(stores.s3, BUCKET, clock=SystemClock())) as objects:
         told = following(
             stores.dynamodb, stores.table, objects, SystemClock(), registry=stores.registry, tell=lines.append
         )
+        served = AwsServed(stores.dynamodb, stores.table, SystemClock(), registry=stores.registry)
         with told as follower:
-            follower(SCHEDULED)
-            yield follower
+            many = ManyRegistries(
+                (stores.registry, ""), lambda *_: follower, SystemClock(), served=served.list, tell=lines.append
+            )
+            many(SCHEDULED)
+            lines.clear()
+            yield many
+
+
+@pytest.fixture
+def lines() -> list[Any]:
+    """What the journal's function tells."""
+    return []
 
 
 def registered(stores: AwsStores, count: int) -> None:
@@ -165,7 +177,7 @@ def registered(stores: AwsStores, count: int) -> None:
         register(f"{SUBJECT}-{number}", a_schema(number))(registry)
 
 
-def same(stores: AwsStores, journal: Follower, event: dict[str, Any], stated: Work) -> None:
+def same(stores: AwsStores, journal: ManyRegistries, event: dict[str, Any], stated: Work) -> None:
     """Its calls, round by round, and units."""
     with metered(stores.clients, stated.trips.rounds) as meter:
         journal(event)
@@ -175,21 +187,27 @@ def same(stores: AwsStores, journal: Follower, event: dict[str, Any], stated: Wo
 
 @pytest.mark.parametrize("rows", [1, 4])
 def test_a_batch_of_the_journal_asks_aws_as_often_as_it_is_priced(
-    stores: AwsStores, journal: Follower, rows: int
+    stores: AwsStores, journal: ManyRegistries, rows: int
 ) -> None:
     """So much for the batch, and so much for each row in it."""
     registered(stores, rows)
     same(stores, journal, event_of(rows_of(as_streamed(stores))), usage.batch(rows))
 
 
-def test_a_catch_up_that_finds_nothing_asks_aws_as_often_as_it_is_priced(stores: AwsStores, journal: Follower) -> None:
+def test_a_catch_up_that_finds_nothing_asks_aws_as_often_as_it_is_priced(
+    stores: AwsStores, journal: ManyRegistries
+) -> None:
     """It is the one thing that is paid while no requests come."""
     same(stores, journal, SCHEDULED, usage.CATCH_UP)
 
 
-def test_a_line_of_the_journal_is_no_longer_than_it_is_priced(stores: AwsStores, journal: Follower) -> None:
+def test_a_line_of_the_journal_is_no_longer_than_it_is_priced(
+    stores: AwsStores, journal: ManyRegistries, lines: list[Any]
+) -> None:
     registered(stores, 3)
-    length = len(json.dumps(journal(SCHEDULED), separators=(",", ":")))
+    journal(SCHEDULED)
+    (line,) = lines
+    length = len(json.dumps(line, separators=(",", ":")))
     assert 0.7 * usage.JOURNAL_LINE <= length <= usage.JOURNAL_LINE
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sigla import records
+from sigla import keys, records
 from sigla.functions.journal import Follower, following
 from sigla.observe import Facts
 from sigla.ports.clock import Clock
@@ -128,10 +128,12 @@ def _is_journal(item: dict[str, Any]) -> bool:
 
 
 def journal_rows(stores: AwsStores) -> dict[tuple[int, str], dict[str, Any]]:
-    """The rows of the table's journal by time and nonce."""
+    """The rows of the registry's journal by time and nonce."""
     found = {}
     for record in rows_of(as_streamed(stores)):
         item = read_item(record["dynamodb"]["NewImage"])
+        if keys.registry_of(item["pk"]) != stores.registry:
+            continue
         at, _, nonce = item["sk"].partition("#")
         found[int(at), nonce] = item
     return found

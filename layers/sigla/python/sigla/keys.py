@@ -259,7 +259,10 @@ LAST, CAUGHT_UP = "LAST", "CAUGHT_UP"
 """Beside each other: the last segment of the journal, and how far the journal's rows have been looked through."""
 
 IDENTITY = "IDENTITY"
-"""The only row of its partition."""
+"""The row of its partition that says whose the registry is."""
+
+SERVED = "SERVED#"
+"""What all others of that partition begin with: registries whose journal the function of this one writes."""
 
 HOLDER = "@"
 """What every holder row begins with, so that HOLDERS comes after them, or is passed by."""
@@ -444,6 +447,20 @@ def principal_sk(name: str) -> str:
 def identity_pk(registry: str) -> str:
     """The registry's name alone, behind which every other partition has a `#`: functions may write those, not this."""
     return component(registry)
+
+
+def served_sk(name: str) -> str:
+    return f"{SERVED}{component(name)}"
+
+
+def served_name(sk: str) -> str:
+    """The registry that `served_sk` made the key of."""
+    return unquote(sk.removeprefix(SERVED))
+
+
+def registry_of(pk: str) -> str:
+    """The registry that a row belongs to, by its partition."""
+    return unquote(pk.partition("#")[0])
 
 
 def _full_name(subject: Subject) -> str:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -103,24 +103,37 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
 
 
 def journal_handler() -> "Renewed":
-    """What follows the registry's table, as a Lambda function: its stream and a schedule. Raises InvalidSetting."""
+    """What follows a table, for all registries that it serves, as a Lambda function: its stream and a schedule.
+
+    Raises InvalidSetting.
+    """
     from sigla.functions.journal import following
     from sigla.functions.lifecycle import Renewed
+    from sigla.functions.registries import ManyRegistries
 
     settings = Settings.read(os.environ)
     table = _table_of(settings, "The journal function")
 
     def build(opened: ExitStack) -> "Handler":
         clients, store = opened.enter_context(table_and_bucket(settings))
-        name = settings.registry_name
-        follow = opened.enter_context(following(clients.dynamodb, table, store.objects, store.clock, registry=name))
-        ownership = opened.enter_context(owning(settings, store))
-        handler = ownership.doing(follow) if ownership else follow
-        if not settings.exporters_function:
-            return handler
-        from sigla.functions.waking import Waking
 
-        return Waking(handler, clients.functions, settings.exporters_function)
+        def begin(name: str, identity: str) -> "Handler":
+            of_it = replace(settings, registry_name=name, identity=identity)
+            kept = store if name == settings.registry_name else opened.enter_context(closing(store.of(name)))
+            follow: Handler = opened.enter_context(
+                following(clients.dynamodb, table, store.objects, store.clock, registry=name)
+            )
+            if ownership := opened.enter_context(owning(of_it, kept)):
+                follow = ownership.doing(follow)
+            # Exporters of other registries have their clock alone: this function knows none of theirs.
+            if name != settings.registry_name or not settings.exporters_function:
+                return follow
+            from sigla.functions.waking import Waking
+
+            return Waking(follow, clients.functions, settings.exporters_function)
+
+        own = settings.registry_name, settings.identity
+        return ManyRegistries(own, begin, store.clock, served=store.served.list)
 
     return Renewed(build)
 

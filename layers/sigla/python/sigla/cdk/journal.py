@@ -1,8 +1,12 @@
 """The journal as a function: woken by the table's stream, and by the clock for whatever the stream did not bring.
 
 It is written so that either may come late, twice or never; the rows of the table, kept for 35 days, are the truth.
+
+There is one for all registries of a table: a stream has two readers, and which registries there are is said in the
+table (`sigla init`), so that another one changes nothing here.
 """
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +19,7 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
+from sigla import keys
 from sigla.cdk.parts.functions import Functions
 from sigla.cdk.parts.notes import notes
 from sigla.cdk.service import Grants, stored
@@ -67,7 +72,7 @@ class Journal(Construct):
         )
         self.function, self.log_group = made.function, made.log_group
         if self.given_up:
-            self.follow(storage, settings.registry_name, self.given_up)
+            self.follow(storage, settings.journals, self.given_up)
         self.aside = self.log_group.add_metric_filter(
             "Aside",
             # A metric that is never met is neither sent nor paid.
@@ -84,7 +89,7 @@ class Journal(Construct):
             targets=[targets.LambdaFunction(self.function)],
         )
 
-    def follow(self, storage: Storage, registry: str, given_up: sqs.Queue) -> None:
+    def follow(self, storage: Storage, registries: Sequence[str], given_up: sqs.Queue) -> None:
         lambda_.EventSourceMapping(
             self,
             "Stream",
@@ -98,7 +103,7 @@ class Journal(Construct):
             bisect_batch_on_error=True,
             max_record_age=GIVEN_UP_AFTER,
             on_failure=_Noted(given_up),
-            filters=list(map(lambda_.FilterCriteria.filter, filters(registry))),
+            filters=list(map(lambda_.FilterCriteria.filter, filters(registries))),
         )
 
 
@@ -113,16 +118,21 @@ class _Noted:
         return lambda_.DlqDestinationConfig(destination=self.queue.queue_arn)
 
 
-def filters(registry: str) -> list[dict[str, Any]]:
+def filters(registries: Sequence[str]) -> list[dict[str, Any]]:
     """Which rows wake it: new ones of the journal, ids that were just buried, and ids that are held again.
 
     It marks the rows of the journal itself, and most ids that have one holder are new: hence the kinds of events.
+    registries: of which; none: of all that the table has or will have, by what only such rows are. The form of a
+    journal row is the row, as a text or, where it is long, in bytes; of all others it is a number (`sigla.forms`).
     """
 
     def news(prefix: str, *kinds: str, **attributes: Any) -> dict[str, Any]:
-        image = {"pk": {"S": [{"prefix": f"{registry}#{prefix}#"}]}} | attributes
+        begins = [{"prefix": f"{registry}#{prefix}#"} for registry in registries]
+        image = ({"pk": {"S": begins}} if begins else {}) | attributes
         return {"eventName": list(kinds), "dynamodb": {"NewImage": image}}
 
-    holders = partial(news, "i", sk={"S": ["HOLDERS"]})
+    row_forms: list[dict[str, Any]] = [{}] if registries else [{"form": {kind: [{"exists": True}]}} for kind in "SB"]
+    holders = partial(news, "i", sk={"S": [keys.HOLDERS]})
     buried, again = {"BOOL": [True]}, {"N": ["1"]}
-    return [news("j", "INSERT"), holders("INSERT", "MODIFY", buried=buried), holders("MODIFY", count=again)]
+    rows = [news("j", "INSERT", **form) for form in row_forms]
+    return [*rows, holders("INSERT", "MODIFY", buried=buried), holders("MODIFY", count=again)]

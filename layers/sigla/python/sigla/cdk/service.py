@@ -34,8 +34,9 @@ PROBE = {"sigla": "probe"}
 class Grants:
     """All that each function may do: its registry's rows, its registry's objects, its own log.
 
-    None removes an object or touches another registry of the same bucket and table. Without leave to list, S3 answers
-    403 where an object is missing, and a read names no prefix: hence "if exists".
+    None removes an object or touches another registry of the same bucket and table; but the journal's function serves
+    all of a stack's own table and bucket, since a stream has two readers (`of_the_journal`). Without leave to list, S3
+    answers 403 where an object is missing, and a read names no prefix: hence "if exists".
     """
 
     def __init__(self, settings: Settings, storage: Storage) -> None:
@@ -89,17 +90,30 @@ class Grants:
     ) -> list[iam.PolicyStatement]:
         """It writes segments of the journal, tombstones over bodies, and pointers to those that live again.
 
+        It alone does so for all registries of table and bucket where the stack has made both, and for those of the
+        stack where it has not: the exception to "its registry's rows, its registry's objects". It reads no keys, no
+        credentials and no keys of issuers, and writes no identity.
+
         given_up: where Lambda notes what it could not hand over of the table's stream, if the journal follows one.
         exporters: the function that it wakes, if there is one.
         """
+        whose = self.settings.journals or ("*",)
+        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{registry}#*" for registry in whose]}}
+        marks = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": list(whose)}}
+        served = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [self.registry]}}
+        named = {"StringLikeIfExists": {"s3:prefix": [f"{registry}/*" for registry in whose]}}
         return [
-            *self.rows(),
-            *self.identity(),
+            allow("Rows", *ROWS, on=[self.table.table_arn], when=bound),
+            *self.key,
+            allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=marks),
+            allow("Served", "dynamodb:Query", on=[self.table.table_arn], when=served),
+            allow("Mark", "s3:GetObject", on=self.places("identity.json", of=whose)),
             *(self.stream(given_up) if given_up else []),
             *([allow("Waking", "lambda:InvokeFunction", on=[exporters.function_arn])] if exporters else []),
-            allow("Reading", "s3:GetObject", on=self.objects("schemas", "journal")),
-            allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "journal")),
-            *self.found_and_told(log),
+            allow("Reading", "s3:GetObject", on=self.places("schemas/*", "journal/*", of=whose)),
+            allow("Writing", "s3:PutObject", on=self.places("schemas/*", "guids/*", "journal/*", of=whose)),
+            allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
+            self.told(log),
         ]
 
     def of_the_exporters(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
@@ -215,7 +229,11 @@ class Grants:
         return [allow("Network", *INTERFACES, on=["*"]), deny("NotItself", *INTERFACES, on=["*"], when=code)]
 
     def objects(self, *kinds: str) -> list[str]:
-        return [self.bucket.arn_for_objects(f"{self.registry}/{kind}/*") for kind in kinds]
+        return self.places(*(f"{kind}/*" for kind in kinds), of=[self.registry])
+
+    def places(self, *names: str, of: Sequence[str]) -> list[str]:
+        """Objects of registries, by what follows the registry's name."""
+        return [self.bucket.arn_for_objects(f"{registry}/{name}") for registry in of for name in names]
 
 
 READ = ("dynamodb:BatchGetItem", "dynamodb:Query")

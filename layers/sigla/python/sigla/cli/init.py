@@ -41,6 +41,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     where.add_argument("--store", type=name_argument, metavar="URL", help="both as a URL: dynamodb+s3://TABLE/BUCKET")
     parser.add_argument("--table", type=name_argument, metavar="NAME", help="the registry's table")
     add_registry_option(parser)
+    parser.add_argument(
+        "--journal-of",
+        type=name_argument,
+        metavar="NAME",
+        help="the registry of this table whose journal function writes the journal of this one as well",
+    )
     parser.add_argument("--identity", type=_identity, required=True, metavar="ID", help="32 hexadecimal digits")
     parser.add_argument(INSIST, action="store_true", dest="meant", help="write even where it looks like a mistake")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -62,7 +68,9 @@ def run(args: argparse.Namespace) -> int:
     table, bucket = address.names
     if not table:
         raise Misuse("A directory has no identity: expected dynamodb+s3://TABLE/BUCKET.")
-    written = _claim(address, args.identity, meant=args.meant)
+    if args.journal_of == args.registry:
+        raise Misuse("A registry's own journal function writes its journal: leave out --journal-of.")
+    written = _claim(address, args.identity, meant=args.meant, journal_of=args.journal_of)
     if args.json:
         told = {"bucket": bucket, "table": table, "registry": args.registry, "identity": args.identity}
         print(json.dumps(told | {"written": written}))
@@ -73,14 +81,21 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _claim(address: "Address", identity: str, *, meant: bool) -> bool:
+def _claim(address: "Address", identity: str, *, meant: bool, journal_of: str | None) -> bool:
+    from dataclasses import replace
+
     from sigla import opening
     from sigla.upkeep.claiming import InTheWay, NotClaimed, claim
 
     try:
         with place.explained(address), opening.reading(address) as held:
-            return claim(held, identity, meant=meant)
+            written = claim(held, identity, meant=meant)
+        if journal_of:
+            with place.explained(address), opening.reading(replace(address, registry=journal_of)) as host:
+                if host.served:
+                    host.served.add(address.registry, identity)
     except NotClaimed as doubt:
         raise Misuse(f"{doubt} Nothing was written; name the right ones, or add {INSIST} if you mean it.") from None
     except InTheWay as other:
         raise Refused(f"{other} Try again.") from None
+    return written

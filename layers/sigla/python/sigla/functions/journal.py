@@ -84,11 +84,15 @@ def following(
     segment_bytes: int = MOST_BYTES,
 ) -> Iterator["Follower"]:
     """What Lambda calls, for one registry. dynamodb: a low-level client. segment_bytes: as `Segments` has them."""
+
+    def tell_of_it(facts: Facts) -> None:
+        tell(facts | {"registry": registry})
+
     tools, bodies = Tools(Table(dynamodb, table, clock), Places(registry)), AwsBodies(objects, registry=registry)
     catalog = AwsCatalog(dynamodb, table, clock, registry=registry)
     with closing(catalog), ThreadPoolExecutor(AT_ONCE, thread_name_prefix="bodies") as executor:
-        segments = Segments(tools, objects, bodies, clock, executor=executor, tell=tell, most_bytes=segment_bytes)
-        yield Follower(tools, catalog, segments, Tombstones(catalog, bodies, executor), clock, tell=tell)
+        segments = Segments(tools, objects, bodies, clock, executor=executor, tell=tell_of_it, most_bytes=segment_bytes)
+        yield Follower(tools, catalog, segments, Tombstones(catalog, bodies, executor), clock, tell=tell_of_it)
 
 
 class Follower:

@@ -1,5 +1,6 @@
-"""Whose data a store holds."""
+"""Whose data a store holds, and whose journal the function of a deployment writes."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, Protocol
 
 
@@ -31,3 +32,18 @@ class Marks(NamedTuple):
 
     catalog: Mark
     bodies: Mark
+
+
+class Served(Protocol):
+    """Other registries whose journal the function of this one's deployment writes: said by a person, as identities are.
+
+    Each stands there with its identity.
+    """
+
+    def list(self) -> Mapping[str, str]:
+        """Gives them by name. Sees every `add` that has returned."""
+        ...
+
+    def add(self, name: str, identity: str) -> None:
+        """The registry is served, under this identity and no other, when it returns."""
+        ...

@@ -11,7 +11,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
 from sigla.ports.log import Log
-from sigla.ports.marks import Marks
+from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import Principals
 from sigla.ports.secrets import Secrets
 from sigla.ports.zones import Zones
@@ -48,6 +48,11 @@ class Store(Protocol):
     @property
     def marks(self) -> Marks | None:
         """None where catalog and bodies are one whole, and cannot be put together wrongly."""
+        ...
+
+    @property
+    def served(self) -> Served | None:
+        """None where no function writes journals."""
         ...
 
     @property

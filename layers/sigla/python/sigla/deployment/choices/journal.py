@@ -10,7 +10,7 @@ class JournalChoices:
     """The function that writes the journal to the bucket.
 
     stream: follow the table's stream; else it looks at the table's rows every quarter of an hour, and only then. A
-        stream has two readers: of registries that share a table, two may follow it.
+        stream has two readers: of stacks that share a table, two may follow it.
     """
 
     stream: bool = True

@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.journal import AwsJournal
     from sigla.stores.dynamodb.log import AwsLog
     from sigla.stores.dynamodb.principals import AwsPrincipals
+    from sigla.stores.dynamodb.served import AwsServed
     from sigla.stores.dynamodb.zones import AwsZones
     from sigla.stores.s3.api_keys import AwsKeys
     from sigla.stores.s3.bodies import AwsBodies
@@ -46,6 +47,12 @@ class AwsStore:
         self._bucket = bucket
         self._registry = registry
         self._secrets_key = secrets_key
+
+    def of(self, registry: str) -> "AwsStore":
+        """Another registry of the same table and bucket, through the same clients. Closed by whoever asked for it."""
+        return AwsStore(
+            self._clients, self._table, self._bucket, self.clock, registry=registry, secrets_key=self._secrets_key
+        )
 
     @cached_property
     def catalog(self) -> "AwsCatalog":
@@ -85,6 +92,12 @@ class AwsStore:
             TableMark(self._clients.dynamodb, self._table, self.clock, registry=self._registry),
             BucketMark(self.objects, self._bucket, registry=self._registry),
         )
+
+    @cached_property
+    def served(self) -> "AwsServed":
+        from sigla.stores.dynamodb.served import AwsServed
+
+        return AwsServed(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
 
     @cached_property
     def zones(self) -> "AwsZones":

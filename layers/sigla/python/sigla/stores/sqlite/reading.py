@@ -23,6 +23,7 @@ class ReadingStore:
     """A `ports.Store` as others have committed it. Raises NoData, CatalogLost, TooNew, OtherRegistry."""
 
     marks = None
+    served = None
     zones = None
 
     def __init__(self, path: Path, *, registry: str = "default") -> None:

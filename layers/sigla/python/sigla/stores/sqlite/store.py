@@ -46,6 +46,7 @@ class EmbeddedStore:
     """
 
     marks = None
+    served = None
     zones = None
 
     def __init__(self, path: Path | None = None, *, registry: str = "default") -> None:

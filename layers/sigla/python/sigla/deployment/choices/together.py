@@ -1,0 +1,107 @@
+"""What settings of several kinds must be together; what those below one dot must be, their own module says."""
+
+from typing import Final
+
+from sigla.deployment.choices import function
+from sigla.deployment.choices.rules import Together, is_known, zones_prefix
+
+LOCAL_STACK: Final = "sigla-local-"
+"""What the name of every local stack begins with: it keeps nothing, and must never be the update of one that does."""
+
+TOGETHER: Final[Together] = (
+    (
+        lambda given: not given.local or given.stack_name.startswith(LOCAL_STACK),
+        f"stack_name must begin with {LOCAL_STACK} where stage is local: leave it out.",
+    ),
+    (
+        lambda given: given.table_name or not given.table_stream_arn,
+        "table_stream_arn needs table_name: give both, or table_name alone.",
+    ),
+    (
+        lambda given: (
+            f"table/{given.table_name}/stream/" in given.table_stream_arn
+            or not given.table_stream_arn
+            or not (is_known(given.table_name) and is_known(given.table_stream_arn))
+        ),
+        "table_stream_arn is not the ARN of a stream of the table that table_name names.",
+    ),
+    (
+        lambda given: given.local or not given.table_name or given.table_stream_arn or not given.journal.stream,
+        "table_name needs table_stream_arn, the ARN of that table's stream, or journal.stream=false.",
+    ),
+    (
+        # It names a ring's user, which has 40 letters; a zone's id has up to twelve of them.
+        lambda given: not given.zones or len(given.stack_name) <= 27,
+        "stack_name must have 27 letters at most where there are zones.",
+    ),
+    (
+        lambda given: not given.region or all(zone.startswith(zones_prefix(given.region)) for zone in given.zone_ids),
+        "zones must be in region: ids of zones in us-east-1 begin with use1-, in eu-west-1 with euw1-.",
+    ),
+    (
+        lambda given: not given.front_door.private_zonal or given.zones,
+        "front_door.private_zonal needs zones: set zones.",
+    ),
+    (
+        # LocalStack has public doors in any case.
+        lambda given: given.public_doors or not (given.front_door.function_url or given.front_door.domain_name),
+        "front_door.public=false excludes front_door.function_url and front_door.domain_name.",
+    ),
+    (
+        lambda given: not given.network.subnets or set(given.network.subnet_ids) == set(given.zone_ids),
+        "network.subnets must name exactly one subnet for each of zones.",
+    ),
+    (
+        lambda given: (
+            not (given.network.subnets and given.private_doors)
+            or given.front_door.private_clients
+            or given.front_door.private_endpoints
+        ),
+        "network.subnets replaces network.cidr: set front_door.private_clients, the networks of the clients.",
+    ),
+    (
+        lambda given: (
+            not given.front_door.private_endpoints or set(given.front_door.endpoint_ids) == set(given.zone_ids)
+        ),
+        "front_door.private_endpoints must name exactly one endpoint for each of zones.",
+    ),
+    (
+        lambda given: not given.local or not given.network.subnets,
+        "network.subnets needs AWS: leave it empty where stage is local.",
+    ),
+    (
+        lambda given: (
+            not given.function.reserved_concurrency or given.front_door.burst <= given.function.reserved_concurrency
+        ),
+        "front_door.burst must be at most function.reserved_concurrency, unless that is 0: more than that gets 503.",
+    ),
+    (
+        lambda given: (
+            not given.function.reserved_concurrency
+            or given.front_door.requests_per_second
+            <= given.function.reserved_concurrency * function.REQUESTS_PER_SECOND
+        ),
+        "front_door.requests_per_second must be at most ten times function.reserved_concurrency, unless that is 0.",
+    ),
+    (
+        lambda given: all(
+            given.zone_ids[0].startswith(zones_prefix(arn.split(":")[3]))
+            for arn in given.zone_kms_keys
+            if is_known(arn)
+        ),
+        "function.kms_keys must be of the zones' region: for others set network.subnets, subnets with a way to them.",
+    ),
+    (
+        # Whoever creates one brings credentials, which are kept in SSM.
+        lambda given: not given.exporters or not given.closed_zones or given.public_doors,
+        "exporters needs a way to SSM: leave front_door.public on, or set network.subnets, subnets that have one.",
+    ),
+    (
+        lambda given: not given.issuers or given.auth != "none",
+        "issuers is of tokens, and auth=none opens the registry to every caller: leave out one of the two.",
+    ),
+    (
+        lambda given: not given.local or not given.pipelines.enabled,
+        "pipelines.enabled needs EMR Serverless, which LocalStack lacks: leave it off where stage is local.",
+    ),
+)
