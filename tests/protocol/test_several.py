@@ -192,6 +192,16 @@ def test_one_that_does_not_open_is_named_and_none_is_served(tmp_path: Path) -> N
         assert at(server, "payments", "GET", "/subjects").json == []
 
 
+def test_one_that_is_full_is_no_matter_of_its_neighbour(tmp_path: Path) -> None:
+    """Each has a quota of its own, which a restart does not forget."""
+    for _ in range(2):
+        with serving(tmp_path / "data", *BOTH, settings={"SIGLA_QUOTA_VERSIONS": "1"}) as server:
+            assert at(server, "payments", "POST", "/subjects/s/versions", TEXT).json["id"] == 1
+            full = at(server, "payments", "POST", "/subjects/t/versions", TEXT)
+            assert (full.status, full.headers["retry-after"]) == (429, "60")
+            assert at(server, "ads", "POST", "/subjects/s/versions", TEXT).status == 200
+
+
 @pytest.mark.parametrize(
     "arguments, settings, why",
     [

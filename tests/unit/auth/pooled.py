@@ -143,7 +143,7 @@ class Local:
 
 @dataclass
 class Aws:
-    """One function of AWS that serves both, behind a door: `rest` or `function_url`."""
+    """What chooses, behind a door of AWS: `rest` or `function_url`, whose events say host and credentials otherwise."""
 
     world: Pool
     event: Callable[..., dict[str, Any]]
@@ -156,8 +156,14 @@ class Aws:
         def options(authenticate: Any) -> app.HttpOptions:
             return replace(gateway.OPTIONS, authenticate=authenticate)
 
-        served = {name: (each, options(world.authenticate(name))) for name, each in world.served.items()}
-        self.handler = gateway.handler_of_several(served, world.choice, options(world.unchosen))
+        tables = {
+            name: app.RouteTable(registry, None, options(world.authenticate(name)))
+            for name, registry in world.served.items()
+        }
+        unchosen = options(world.unchosen)
+        nowhere = app.RouteTable(world.a.registry, None, unchosen)
+        by_registry = registries.ByRegistry(world.choice, tables, nowhere)
+        self.handler = gateway.handler_of(app.Application(by_registry, unchosen, [], None))
         return self
 
     def __exit__(self, *_: object) -> None:

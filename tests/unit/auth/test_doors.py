@@ -47,6 +47,14 @@ def test_a_function_is_closed_unless_somebody_says_otherwise(event: Any, tmp_pat
     assert handler(event("GET", "/"), None)["statusCode"] == 200
 
 
+@pytest.mark.usefixtures("loop")
+def test_a_function_that_is_to_serve_several_registries_is_refused(environment: pytest.MonkeyPatch) -> None:
+    """It would serve one of them, and its operator would learn it from a client."""
+    environment.setenv("SIGLA_REGISTRIES", "a,b")
+    with pytest.raises(InvalidSetting, match="a function serves the one of SIGLA_REGISTRY_NAME"):
+        wiring.lambda_handler()
+
+
 @DOORS
 @pytest.mark.usefixtures("loop")
 def test_an_open_function_says_so_when_it_starts(

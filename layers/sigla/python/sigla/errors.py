@@ -226,6 +226,12 @@ class ContextNotEmpty(Refusal):
     code, text = 42211, "The specified context '{context}' is not empty."
 
 
+class QuotaReached(Refusal):
+    """Its fact `again_s` says after how many seconds it may be otherwise."""
+
+    code, text = 429, "The registry may hold {most} {what}, and has no room for more: ask its operator"
+
+
 class StoreFailed(Refusal):
     code, text = 50001, "{operation} failed while talking to the store"
 

@@ -25,16 +25,19 @@ from sigla.ports.clock import Clock
 from sigla.ports.store import Store
 from sigla.ports.zones import Zones
 from sigla.registry import Options, Registry
+from sigla.registry.steps.quota import Quota, Quotas
 from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, InvalidSetting, Settings, listed
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
 from sigla.web import app
+from sigla.web.http.rate import Rate
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
     from sigla.remote.destination import HttpDestination
     from sigla.stores.dynamodb.store import AwsStore
+    from sigla.stores.sqlite.store import EmbeddedStore
 
 
 NO_EXPORTERS: Final[Mapping[str, str]] = {
@@ -70,6 +73,11 @@ def instance(settings: Settings) -> Iterator[Instance]:
 @contextmanager
 def _shared(settings: Settings) -> Iterator[Instance]:
     """In a table and a bucket. Any number of instances may share them."""
+    if settings.quota_versions or settings.quota_bytes:
+        raise InvalidSetting(
+            f"{PREFIX}QUOTA_VERSIONS and {PREFIX}QUOTA_BYTES are of directories: nothing in a table and a bucket says "
+            "at once how much they hold."
+        )
     with table_and_bucket(settings) as (clients, store), ExitStack() as opened:
         ring = opened.enter_context(closing(_ring(settings, clients, store.clock)))
         ownership = opened.enter_context(owning(settings, store))
@@ -86,7 +94,7 @@ def _alone(settings: Settings) -> Iterator[Instance]:
 
     with opening.writing(settings.address) as store:
         ring = Ring({}, store.clock)
-        registry, counts = beside(store, settings, ring)
+        registry, counts = beside(store, settings, ring, quotas=quotas_of(store, settings))
         yield Instance(registry, store.keys, Calls(), ring, counts)
 
 
@@ -117,7 +125,9 @@ def owning(settings: Settings, store: "AwsStore") -> Iterator[Ownership | None]:
         yield ownership
 
 
-def beside(store: Store, settings: Settings, ring: Ring, zones: Zones | None = None) -> tuple[Registry, Counts]:
+def beside(
+    store: Store, settings: Settings, ring: Ring, zones: Zones | None = None, quotas: Quotas | None = None
+) -> tuple[Registry, Counts]:
     """A registry with a memory of its own; any number of them may share a store in one process, and no other writes."""
     bodies, counts = _remembered(store, store.bodies, settings, ring)
     registry = Registry(
@@ -128,8 +138,18 @@ def beside(store: Store, settings: Settings, ring: Ring, zones: Zones | None = N
         directory=zones,
         materials=_materials(settings),
         secrets=store.secrets,
+        quotas=quotas or Quotas(),
     )
     return registry, counts
+
+
+def quotas_of(store: "EmbeddedStore", settings: Settings) -> Quotas:
+    """What may be registered in a directory."""
+    versions, size, clock = settings.quota_versions, settings.quota_bytes, store.clock
+    return Quotas(
+        Quota(versions, "versions", store.count, clock) if versions else None,
+        Quota(size, "bytes of schemas", store.count_bytes, clock) if size else None,
+    )
 
 
 @contextmanager
@@ -233,6 +253,7 @@ def web_options(settings: Settings, authenticate: Authenticator | None, door: ap
         cors_origins=listed(settings.cors_origins),
         authenticate=authenticate,
         limits=Limits(settings.computing_seconds, settings.waiting_seconds),
+        rate=Rate(per_second, SystemClock()) if (per_second := settings.quota_requests_per_second) else None,
     )
 
 

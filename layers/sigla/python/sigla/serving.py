@@ -18,7 +18,7 @@ from sigla.auth.guesses import Guesses
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.auth.tokens.issuers import Issuer
 from sigla.cache.ring import Ring
-from sigla.instances import beside, destination, web_options
+from sigla.instances import beside, destination, quotas_of, web_options
 from sigla.opening import directory
 from sigla.settings import KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
@@ -206,11 +206,12 @@ def _one(
         from sigla import local_zones
         from sigla.web.local import zones as zoned
 
-        played = around.opened.enter_context(local_zones.played(urls, partial(beside, store, settings)))
+        instance = partial(beside, store, settings, quotas=quotas_of(store, settings))
+        played = around.opened.enter_context(local_zones.played(urls, instance))
         build = partial(zoned.application, played, ports, options)
         zones, rings = played.ids, played.made_of
     else:
-        registry, _ = beside(store, settings, Ring({}, SystemClock()))
+        registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
         build = partial(server.application, registry, options=options())
     application = build(
         group=store.group,
@@ -233,10 +234,10 @@ def _several(
     from sigla.web.local import several
 
     def served(member: _Opened) -> several.Served:
-        store = member.store
+        store, settings = member.store, around.settings
         return several.Served(
             member.name,
-            beside(store, around.settings, Ring({}, SystemClock()))[0],
+            beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))[0],
             around.options(member.authenticate, registry=member.name, tell=member.tell),
             group=store.group,
             step=store.step,

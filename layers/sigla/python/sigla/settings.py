@@ -65,6 +65,9 @@ class Settings:
     memory_bytes: what schemas kept at hand may take.
     memory_seconds: how long a process keeps a schema at hand before it looks again.
     local_secret: of `local-kms`, for shared KEKs without a secret of their own.
+    quota_requests_per_second: how many requests a registry answers in each process; 0: as many as come.
+    quota_versions, quota_bytes: how many versions, and bytes of schemas, each registry may hold in a directory; 0: as
+        many as there is room for.
     exporters: where a function's registry takes exporters, `EXPORTERS_HERE` or `EXPORTERS_ELSEWHERE`; empty: nowhere.
         `sigla serve` always takes them.
     exporters_function: what the journal's function wakes whenever it has told something new.
@@ -107,6 +110,9 @@ class Settings:
     memory_bytes: int = 16 * 2**20
     memory_seconds: int = 300
     local_secret: str = ""
+    quota_requests_per_second: float = 0.0
+    quota_versions: int = 0
+    quota_bytes: int = 0
     exporters: str = ""
     exporters_function: str = ""
     exporters_key: str = ""

@@ -72,6 +72,10 @@ def _function(settings: Settings, opened: ExitStack) -> "Handler":
     from sigla.functions.telemetry import RequestLog, RequestMetrics
     from sigla.web import gateway
 
+    if settings.registries:
+        raise InvalidSetting(
+            f"{PREFIX}REGISTRIES is of `sigla serve`: a function serves the one of {PREFIX}REGISTRY_NAME."
+        )
     issuers = authentication.issuers_of(settings)
     registry, keys, calls, ring, counts, ownership, issuer_keys = opened.enter_context(instance(settings))
     service = f"sigla-{settings.registry_name}"

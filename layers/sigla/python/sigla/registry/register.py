@@ -159,6 +159,7 @@ class _Registration:
         if record := drafts.same(resources, understood):  # REG-8, REG-9
             return Decided(record, understood.offered)
         version = self._number(understood)  # COMPAT-2, REG-3, REG-10
+        self.resources.quotas.spend(understood.offered.schema.text)
         placed = self._place(understood, version)  # REG-4, REG-11, REG-12, REG-13
         change = self._change(understood, version, placed)  # REG-14
         return Decided(understood.record(version, placed.id), understood.offered, change, placed.standing)

@@ -31,6 +31,7 @@ from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.ports.zones import Zones
 from sigla.registry.steps.known import Known
 from sigla.registry.steps.parsed import Offer, Offered, Understood
+from sigla.registry.steps.quota import Quotas
 from sigla.rules import names
 from sigla.rules.settings import IMPORTING_MODES, effective_config, effective_mode
 from sigla.settings import RETRYING_SECONDS
@@ -111,6 +112,7 @@ class Resources:
     """What makes and unwraps the keys under shared KEKs."""
     secrets: Secrets = field(default_factory=NoSecrets)
     """Where the credentials of exporters are kept."""
+    quotas: Quotas = field(default_factory=Quotas)
 
     def ask(
         self,

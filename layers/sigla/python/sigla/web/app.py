@@ -51,6 +51,7 @@ from sigla.web.http.answer import Answer
 from sigla.web.http.guard import Guard
 from sigla.web.http.negotiate import names_html, negotiate
 from sigla.web.http.packing import Packing
+from sigla.web.http.rate import Rate
 from sigla.web.http.refusals import AnswerTooLarge, BodyTooLarge, TargetTooLong, Unexpected
 from sigla.web.threads.worker import Job, Task
 from sigla.web.threads.workers import Workers, effort_of
@@ -71,7 +72,8 @@ class HttpOptions:
     fresh_id: makes an id for a request that comes without one. authenticate: names the caller; None: every caller may
     do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
     guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: everything passes.
-    limits: how long a request may compute and wait. packing: packs long answers beside the event loop; None: where they
+    limits: how long a request may compute and wait. rate: how many requests of callers who may ask are answered; None:
+    as many as come. packing: packs long answers beside the event loop; None: where they
     are made.
     """
 
@@ -88,6 +90,7 @@ class HttpOptions:
     guard: Guard | None = None
     packing: Packing | None = None
     limits: Limits = field(default_factory=Limits)
+    rate: Rate | None = None
 
 
 class Gone(Exception):
@@ -251,6 +254,8 @@ class RouteTable:
                 raise Unauthorized(schemes=self._authenticate.schemes)
             call.principal = principal.name
             registry = admitted(registry, route, exchange, principal)
+        if self._options.rate is not None and route.access is not OPEN:
+            self._options.rate.spend()
         if route.access not in (OPEN, READ):
             registry = attributed(registry, call.author(registry.options))
         call.media = negotiate(

@@ -16,8 +16,6 @@ from mangum.types import LambdaConfig, LambdaContext, LambdaEvent, Response, Sco
 
 from sigla.registry import Registry
 from sigla.web import app
-from sigla.web.api.beside import description
-from sigla.web.registries import ByRegistry, Choice
 
 ANSWER_BYTES = 5_500_000
 """Lambda's answers end at 6 MB, the JSON around the body included."""
@@ -34,18 +32,6 @@ Handler = Callable[[LambdaEvent, LambdaContext], dict[str, Any]]
 def handler(registry: Registry, *, options: app.HttpOptions = OPTIONS) -> Handler:
     """What Lambda calls: the application is built now, once."""
     return handler_of(app.build(registry, options=options))
-
-
-def handler_of_several(
-    registries: Mapping[str, tuple[Registry, app.HttpOptions]], choice: Choice, unchosen: app.HttpOptions
-) -> Handler:
-    """The same for several registries. unchosen: for requests of which none was chosen, as `Several` has it."""
-    beside = [description(unchosen.authenticate, for_everybody=True)]
-    paths = app.paths_of(beside)
-    tables = {name: app.RouteTable(registry, None, options, paths) for name, (registry, options) in registries.items()}
-    first, _ = next(iter(registries.values()))
-    nowhere = app.RouteTable(first, None, unchosen, paths)
-    return handler_of(app.Application(ByRegistry(choice, tables, nowhere), unchosen, beside, None))
 
 
 def handler_of(application: FastAPI) -> Handler:

@@ -76,6 +76,11 @@ class Directory:
             raise StoreError(f"the bodies of context {context} cannot be listed") from failure
         return [SchemaId(id) for id in ids if id <= HIGHEST]
 
+    def size(self) -> int:
+        """Bytes of all files of bodies. Looks at each of them."""
+        root = self._root / keys.schemas_root(self._registry)
+        return sum(path.stat().st_size for path in root.rglob("*.json") if BODY.fullmatch(path.name))
+
     def body_path(self, key: BodyKey) -> Path:
         return self._root / keys.body_file(self._registry, key)
 

@@ -64,6 +64,7 @@ class EmbeddedStore:
             opened.callback(database.close)
             directory = Directory(self.path, registry)
             directory.check()
+            self._directory = directory
             disk.sync([self.path])
             self._unit = Writer(database, directory, disk)
             self._room = Room(self.path)
@@ -103,6 +104,10 @@ class EmbeddedStore:
         """How many versions are stored, soft-deleted ones included."""
         (number,) = self._unit.connection.execute("SELECT count(*) FROM version").fetchone()
         return int(number)
+
+    def count_bytes(self) -> int:
+        """How many bytes the files of bodies have, those of ids without a version included: they stay."""
+        return self._directory.size()
 
     def count_keys(self) -> tuple[int, int, int]:
         """How many KEKs, shared KEKs and DEKs are stored, soft-deleted ones included."""

@@ -1,6 +1,6 @@
 """Verbs' results and refusals as answers: JSON, the bare text of a schema, or nothing."""
 
-from sigla.errors import Refusal, Unauthorized
+from sigla.errors import QuotaReached, Refusal, Unauthorized
 from sigla.web.api.wire import answers, text
 from sigla.web.http.answer import Answer
 
@@ -30,8 +30,23 @@ def nothing() -> Answer:
 def refused(refusal: Refusal) -> Answer:
     """The one place where a refusal becomes an answer."""
     body = text.write(answers.error(refusal.code, refusal.message))
-    headers = _challenge(refusal) if isinstance(refusal, Unauthorized) else getattr(refusal, "headers", ())
-    return Answer(refusal.status, body, media=getattr(refusal, "media", None), error_code=refusal.code, headers=headers)
+    return Answer(
+        refusal.status,
+        body,
+        media=getattr(refusal, "media", None),
+        error_code=refusal.code,
+        headers=_headers(refusal),
+    )
+
+
+def _headers(refusal: Refusal) -> tuple[tuple[bytes, bytes], ...]:
+    match refusal:
+        case Unauthorized():
+            return _challenge(refusal)
+        case QuotaReached():
+            return ((b"retry-after", str(refusal.facts["again_s"]).encode()),)
+        case _:
+            return getattr(refusal, "headers", ())
 
 
 def _challenge(refusal: Unauthorized) -> tuple[tuple[bytes, bytes], ...]:

@@ -1,6 +1,6 @@
 """What HTTP itself refuses, before a verb is asked: rows like those of `sigla.errors`, in the same envelope."""
 
-from sigla.errors import Denied, Refusal, SchemaTooLarge, Unauthorized
+from sigla.errors import Denied, QuotaReached, Refusal, SchemaTooLarge, Unauthorized
 
 
 class HttpRefusal(Refusal):
@@ -78,6 +78,10 @@ class UnsupportedMediaType(HttpRefusal):
 
 class MissingBody(HttpRefusal):
     code, text = 422, "{operation}.request must not be null (was null)"
+
+
+class TooManyRequests(QuotaReached):
+    text = "The registry answers {most:g} requests a second, and more have come: try again"
 
 
 class HeadTooLarge(HttpRefusal):
