@@ -4,9 +4,9 @@ import pytest
 
 from tests.attack.aws import Store
 from tests.attack.world import Fresh
-from tests.contract.aws import Account, engine, moto, of_two_parts
+from tests.contract.aws import Account, engine, forgetful, moto, of_two_parts
 
-__all__ = ["engine", "moto"]
+__all__ = ["engine", "forgetful", "moto"]
 
 
 @pytest.fixture

@@ -118,7 +118,7 @@ LOST = (
 
 
 @pytest.mark.parametrize("name", LOST)
-def test_a_lost_answer_is_recognised_by_the_nonce(name: str, moto: Account) -> None:
+def test_a_lost_answer_is_recognised_by_the_nonce(name: str, forgetful: Account) -> None:
     """Where tokens are forgotten, the repeated transaction fails: on a head that bears the writer's own mark."""
     story, measure, lose = STORIES[name], Undisturbed(STORIES[name]), failing(Fault.LOST)
     lost: list[Call] = []
@@ -129,7 +129,7 @@ def test_a_lost_answer_is_recognised_by_the_nonce(name: str, moto: Account) -> N
         lost.append(call)
         return lose(call, carry_out)
 
-    with World(*story.before, store=Store(moto)) as world:
+    with World(*story.before, store=Store(forgetful)) as world:
         assert outcome(world, story.verb, world.registry_with(once)) == measure.answer
         assert lost
         assert world.picture() == measure.after

@@ -22,6 +22,7 @@ from sigla.stores.dynamodb.table import Table
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
 from tests.contract.engines import BUCKET, OneAtATime, in_process
+from tests.contract.tables import Tables
 
 _numbers = itertools.count(1)
 
@@ -113,13 +114,13 @@ class Account:
 
 
 @contextmanager
-def account(dynamodb_endpoint: str | None = None) -> Iterator[Account]:
-    """With an endpoint, DynamoDB is the engine there; else moto's, in this process."""
-    with in_process(dynamodb_endpoint=dynamodb_endpoint) as clients:
-        dynamodb = clients.dynamodb if dynamodb_endpoint else OneAtATime(clients.dynamodb)
+def account(dynamodb_endpoint: str | None = None, *, forgetful: bool = False) -> Iterator[Account]:
+    """With an endpoint, DynamoDB is the engine there; else it is in this process, as S3 is."""
+    tables = None if dynamodb_endpoint else Tables(forgetful=forgetful)
+    with in_process(dynamodb_endpoint=dynamodb_endpoint, tables=tables) as clients:
         s3 = OneAtATime(clients.s3)
         objects = Objects(s3, BUCKET, clock=SystemClock())
-        yield Account(clients, dynamodb, s3, objects)
+        yield Account(clients, clients.dynamodb, s3, objects)
         objects.close()
 
 
@@ -137,8 +138,15 @@ def account_of(endpoint: str) -> Iterator[Account]:
 
 @pytest.fixture(scope="module")
 def moto() -> Iterator[Account]:
-    """DynamoDB in this process as well as S3; it knows no tokens of transactions."""
+    """DynamoDB in this process (`tables`) as well as S3, which is moto's."""
     with account() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def forgetful() -> Iterator[Account]:
+    """As `moto`, for an answer that comes so late that DynamoDB has forgotten the token of its transaction."""
+    with account(forgetful=True) as made:
         yield made
 
 

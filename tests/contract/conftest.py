@@ -17,10 +17,8 @@ from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
 
 __all__ = ["engine", "moto"]
 
-# Moto copies the table in each transaction, and here are a hundred; DynamoDB's own engine does them.
-TOO_MUCH_FOR_MOTO = "test_a_list_longer_than_a_page_is_whole[aws-moto]"
-# One suite for each port. LocalStack takes five times as long for a call; moto as long as DynamoDB's own engine, which
-# is the judge of all suites wherever it is installed.
+# One suite for each port. LocalStack takes five times as long for a call; what is here DynamoDB's own engine judges, in
+# all suites, wherever it is installed.
 FEW = {"test_bodies.py", "test_catalog.py", "test_journal.py"}
 # Where all sixteen parts of a list are merged; others look at many lists, and not at how they are merged.
 OF_LISTS = {"test_catalog_lists.py", "test_journal.py", "test_long_names.py"}
@@ -29,10 +27,7 @@ OF_LISTS = {"test_catalog_lists.py", "test_journal.py", "test_long_names.py"}
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for_few = ("aws-localstack", "aws-moto") if installed() else ("aws-localstack",)
     items[:] = [
-        item
-        for item in items
-        if item.name != TOO_MUCH_FOR_MOTO
-        and (item.path.name in FEW or not any(adapter in item.name for adapter in for_few))
+        item for item in items if (item.path.name in FEW or not any(adapter in item.name for adapter in for_few))
     ]
 
 

@@ -1,4 +1,7 @@
-"""What the adapters of AWS are run on: S3 and DynamoDB in this process (moto), or DynamoDB's own engine."""
+"""What the adapters of AWS are run on: S3 in this process (moto), DynamoDB in it as well (`tables`) or its own engine.
+
+Clients that the product makes for itself, in a command or in a function, meet moto's DynamoDB.
+"""
 
 import re
 import threading
@@ -10,13 +13,16 @@ from moto import mock_aws
 from moto.core.config import DefaultConfig
 
 from sigla.aws.clients import Clients
+from tests.contract.tables import Tables
 
 REGION = "us-east-1"
 BUCKET = "bodies"
+NOWHERE = "http://tables.invalid"
+"""Where the tables of this process are asked; neither moto nor a resolver knows it."""
 
 
 class OneAtATime:
-    """A client whose calls wait for each other: moto copies and restores its tables without a lock."""
+    """A client whose calls wait for each other: moto copies and restores without a lock."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
@@ -35,14 +41,17 @@ class OneAtATime:
 
 
 @contextmanager
-def in_process(*, dynamodb_endpoint: str | None = None) -> Iterator[Clients]:
-    """Clients of an account in this process, with an empty bucket; with an endpoint, DynamoDB is the one there."""
+def in_process(*, dynamodb_endpoint: str | None = None, tables: Tables | None = None) -> Iterator[Clients]:
+    """Clients of an account in this process, with an empty bucket; DynamoDB is moto's, or the one that is given."""
     # What is not for moto need not be compared with two hundred addresses of its own.
     elsewhere: DefaultConfig = {}
-    if dynamodb_endpoint:
-        elsewhere = {"core": {"passthrough": {"urls": [re.escape(dynamodb_endpoint)]}}}
+    endpoint = NOWHERE if tables else dynamodb_endpoint
+    if endpoint:
+        elsewhere = {"core": {"passthrough": {"urls": [re.escape(endpoint)]}}}
     with mock_aws(config=elsewhere):
-        clients = Clients(region=REGION, dynamodb_endpoint=dynamodb_endpoint)
+        clients = Clients(region=REGION, dynamodb_endpoint=endpoint)
+        if tables:
+            tables.serve(clients.dynamodb)
         try:
             clients.s3.create_bucket(Bucket=BUCKET)
             clients.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})

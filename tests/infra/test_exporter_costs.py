@@ -20,6 +20,7 @@ from tests.attack.stories import register
 from tests.build import FixedClock
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, in_process
+from tests.contract.tables import Tables
 from tests.infra.reading import Template
 from tests.infra.test_zone_costs import PAGE, row, rows
 from tests.unit.aws.metering import metered
@@ -30,7 +31,7 @@ Turns = Callable[[], dict[str, Any]]
 
 @pytest.fixture(scope="module")
 def clients() -> Iterator[Clients]:
-    with in_process() as made:
+    with in_process(tables=Tables()) as made:
         yield made
 
 

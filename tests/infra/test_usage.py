@@ -29,6 +29,7 @@ from tests.attack.stories import register
 from tests.build import FixedClock
 from tests.contract.aws import Account, AwsStores
 from tests.contract.engines import BUCKET, in_process
+from tests.contract.tables import Tables
 from tests.functions.deployed import Client, deployed
 from tests.functions.lambda_api import lambda_api
 from tests.infra.reading import Template, all_of, only
@@ -143,7 +144,7 @@ def test_metrics_are_as_many_as_are_priced() -> None:
 def stores() -> Iterator[AwsStores]:
     """Without the locks of others: calls that are made side by side have to be so here."""
     with ExitStack() as opened:
-        clients = opened.enter_context(in_process())
+        clients = opened.enter_context(in_process(tables=Tables()))
         objects = opened.enter_context(closing(Objects(clients.s3, BUCKET, clock=SystemClock())))
         yield opened.enter_context(Account(clients, clients.dynamodb, clients.s3, objects).stores())
 

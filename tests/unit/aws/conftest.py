@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.aws import Account, AwsStores, engine, moto
+from tests.contract.aws import Account, AwsStores, engine, forgetful, moto
 
-__all__ = ["engine", "moto"]
+__all__ = ["engine", "forgetful", "moto"]
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.table import FAULTS, LONGEST_PAUSE_S, PATIENCE_MS, TRIES, Cancelled, Table
 from sigla.stores.dynamodb.values import packed, unpacked
 from tests.build import NOW, FixedClock, a_draft, a_registered, a_subject, registered
-from tests.contract.aws import AwsStores
+from tests.contract.aws import Account, AwsStores
 from tests.contract.engines import REGION
 from tests.functions.unwell import FAILING, REFUSING, THROTTLING, unwell
 from tests.unit.aws.faults import Fault, Faults, no_fault, once
@@ -157,15 +157,25 @@ def test_a_transaction_of_which_an_earlier_try_is_under_way_has_an_unknown_outco
         table.transact([put(("p", "s"), {})])
 
 
-def test_a_transaction_without_an_answer_has_an_unknown_outcome(stores: AwsStores, table: Table) -> None:
-    """After all tries; a condition that fails in a later try may be the work of an earlier one."""
-    faults = Faults(stores.clients.dynamodb, lambda _: Fault.SILENT)
-    with pytest.raises(OutcomeUnknown):
-        table.transact([put(("p", "s"), {})])
-    faults.plan = once(lambda _: True, Fault.LOST)
-    with pytest.raises(Cancelled) as cancelled:
-        table.transact([put(("p", "s"), {"number": 1}, ABSENT)])
+def test_a_transaction_whose_answer_was_lost_is_done_once(stores: AwsStores, table: Table) -> None:
+    """The second try has the token of the first one, which is answered as it should have been."""
+    faults = Faults(stores.clients.dynamodb, once(lambda _: True, Fault.LOST))
+    table.transact([put(("p", "s"), {"number": 1}, ABSENT)])
     faults.plan = no_fault
+    assert table.get(("p", "s")) == {"pk": "p", "sk": "s", "form": 1, "number": 1}
+
+
+def test_a_transaction_without_an_answer_has_an_unknown_outcome(forgetful: Account, clock: FixedClock) -> None:
+    """After all tries; a condition that fails in a later try may be the work of an earlier one."""
+    with forgetful.stores() as stores:
+        table = Table(stores.dynamodb, stores.table, clock)
+        faults = Faults(stores.clients.dynamodb, lambda _: Fault.SILENT)
+        with pytest.raises(OutcomeUnknown):
+            table.transact([put(("p", "s"), {})])
+        faults.plan = once(lambda _: True, Fault.LOST)
+        with pytest.raises(Cancelled) as cancelled:
+            table.transact([put(("p", "s"), {"number": 1}, ABSENT)])
+        faults.plan = no_fault
     assert cancelled.value.repeated
     assert list(cancelled.value.items) == [{"pk": "p", "sk": "s", "form": 1, "number": 1}]
 

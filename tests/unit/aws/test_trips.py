@@ -37,6 +37,7 @@ from tests.attack.world import Verb
 from tests.build import FixedClock, tiers_before
 from tests.contract.aws import Account, AwsStores
 from tests.contract.engines import BUCKET, in_process
+from tests.contract.tables import Tables
 from tests.unit.aws.metering import metered
 
 A, ALL = names.subject("a"), Page()
@@ -50,7 +51,7 @@ PAGE = Path(__file__).parents[3] / "docs" / "architecture.md"
 @pytest.fixture(scope="module")
 def moto() -> Iterator[Account]:
     """Without the locks of others: calls that are made side by side have to be so here."""
-    with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=FixedClock())) as objects:
+    with in_process(tables=Tables()) as clients, closing(Objects(clients.s3, BUCKET, clock=FixedClock())) as objects:
         yield Account(clients, clients.dynamodb, clients.s3, objects)
 
 
