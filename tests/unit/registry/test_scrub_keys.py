@@ -1,6 +1,7 @@
 """Each way in which keys and associations can come apart is found, told once, and put right where that can be done."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from sigla.upkeep import exporting
 from sigla.upkeep.flaws import FIXABLE, KINDS
 from sigla.upkeep.mending import fix
 from tests.attack.associations import ended
+from tests.attack.keys import kek
+from tests.attack.ports import Call, watched
 from tests.contract.aws import Account, moto
 from tests.unit.registry.breaking_keys import (
     BREAKS,
@@ -104,6 +107,31 @@ def check_sound(broken: Broken) -> None:
     under = [row for row in rows if not isinstance(row, Kek)]  # all of them are of one KEK
     if any(isinstance(row, Kek) and row.name == "k" for row in rows):
         assert broken.store.catalog.deks_counted("k").stored in (0, len(under))
+
+
+@pytest.mark.parametrize(
+    "broken, of_the_other", [("directory", {}), ("aws-moto", {"doc": "other"})], indirect=["broken"]
+)
+def test_a_kek_that_another_writer_puts_back_at_that_moment_is_that_writers(
+    broken: Broken, of_the_other: dict[str, Any]
+) -> None:
+    """The command goes on with the next flaw, and says that this one is left: the next scrub looks at it again."""
+    BREAKS["KEK_MISSING"][0](broken)
+    (flaw,) = (each for each in found_in(broken.store) if each.kind == "KEK_MISSING")
+    others = []
+
+    def just_before(call: Call, carry_out: Callable[[], Any]) -> Any:
+        if call.is_commit and not others:
+            others.append(kek("k", **of_the_other)(registry_of(broken.store)))
+        return carry_out()
+
+    catalog, _ = watched(broken.store.catalog, broken.store.bodies, just_before)
+    assert not fix(replace(broken.store, catalog=catalog), flaw)
+    assert others
+    standing = broken.store.catalog.kek("k")
+    assert standing is not None
+    assert standing.doc == of_the_other.get("doc")
+    assert "KEK_MISSING" not in {each.kind for each in found_in(broken.store)}
 
 
 def test_a_kek_that_the_journal_does_not_know_is_left_to_a_person(tmp_path: Path) -> None:
