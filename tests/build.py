@@ -37,7 +37,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
 from sigla.ports.log import Link, Log, LogEntry
-from sigla.ports.marks import Marks
+from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import KeptName, Principals
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.zones import Zones
@@ -142,6 +142,7 @@ class StoreOf:
     secrets: Secrets = field(default_factory=NoSecrets)
     principals: Principals = field(default_factory=NoNames)
     log: Log = field(default_factory=NoLog)
+    served: Served | None = None
 
     def group(self) -> AbstractContextManager[None]:
         return nullcontext()
