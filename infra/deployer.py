@@ -197,6 +197,9 @@ READS = {
     "wafv2": ("GetWebACL*", "ListTagsForResource"),
 }
 
+LAYER = "FunctionsPackages"
+"""What the logical id of the layer begins with, in every stack."""
+
 # What CloudFormation names after the stack (`Deployed.patterns`), and what has no name that could be known before.
 PLACES = {
     # The ARN of what is private contains the account.
@@ -212,11 +215,8 @@ PLACES = {
     "emr-serverless": ("*",),
     "events": ("arn:*:events:*:*:rule/{names64}",),
     "iam": ("{roles}",),
-    "lambda": (
-        "{functions}",
-        "arn:*:lambda:*:*:layer:*",
-        "arn:*:lambda:*:*:event-source-mapping:*",
-    ),
+    # CloudFormation names a layer after the resource alone. What is done to mappings is bound otherwise: below.
+    "lambda": ("{functions}", f"arn:*:lambda:*:*:layer:{LAYER}*"),
     "logs": ("arn:*:logs:*:*:log-group:{names512}",),
     "route53": ("arn:*:route53:::*",),
     "s3": ("arn:*:s3:::{buckets}",),

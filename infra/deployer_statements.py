@@ -73,11 +73,17 @@ def between(of: Deployed) -> list[dict[str, Any]]:
     return [
         _passing("RolesForFunctionsAndTheGateway", of, "lambda.amazonaws.com", "apigateway.amazonaws.com"),
         {
-            "Sid": "MappingsHaveNoNameYet",
+            "Sid": "MappingsOfTheStacksFunctions",  # have no name, and before they are made no ARN
             "Effect": "Allow",
-            "Action": ["lambda:CreateEventSourceMapping", "lambda:GetEventSourceMapping"],
+            "Action": "lambda:*EventSourceMapping",
             "Resource": "*",
             "Condition": {"ArnLikeIfExists": {"lambda:FunctionArn": of.functions}},
+        },
+        {
+            "Sid": "TagsOfMappings",
+            "Effect": "Allow",
+            "Action": ["lambda:ListTags", "lambda:TagResource", "lambda:UntagResource"],
+            "Resource": "arn:*:lambda:*:*:event-source-mapping:*",
         },
         {
             "Sid": "AlarmsAndSubscriptions",  # are looked for, and changed, as of no place

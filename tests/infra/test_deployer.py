@@ -210,6 +210,24 @@ def test_roles_go_to_functions_the_gateway_and_schedules_only(
     assert all(each["Resource"] == "arn:*:iam::*:role/sigla-*" for each in passing)
 
 
+def test_a_stack_touches_no_mapping_of_another_ones_functions_and_no_other_layer(
+    every_template: list[Template],
+) -> None:
+    """A mapping has no name, and a layer that of its resource: any of the account could else be taken away."""
+    policy = deployer.policy(Deployed("payments"))
+    lambda_ = "arn:aws:lambda:eu-west-1:111122223333"
+    mapping = f"{lambda_}:event-source-mapping:00000000-0000-4000-8000-000000000001"
+    for action in ("CreateEventSourceMapping", "UpdateEventSourceMapping", "DeleteEventSourceMapping"):
+        (bound,) = [each for each in policy["Statement"] if allows({"Statement": [each]}, f"lambda:{action}", mapping)]
+        assert bound["Condition"] == {"ArnLikeIfExists": {"lambda:FunctionArn": "arn:*:lambda:*:*:function:payments-*"}}
+    layers = {name for template in every_template for name in ids(template, "AWS::Lambda::LayerVersion")}
+    assert layers
+    for layer in layers:
+        assert allows(policy, "lambda:PublishLayerVersion", f"{lambda_}:layer:{layer}")
+        assert allows(policy, "lambda:DeleteLayerVersion", f"{lambda_}:layer:{layer}:7")
+    assert not allows(policy, "lambda:DeleteLayerVersion", f"{lambda_}:layer:theirs:7")
+
+
 def test_who_deploys_jobs_neither_runs_them_nor_touches_what_others_schedule() -> None:
     """And makes interfaces only by way of an application."""
     policy = deployer.pipelines_policy(Deployed())
