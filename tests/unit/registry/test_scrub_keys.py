@@ -118,7 +118,7 @@ def test_a_kek_that_another_writer_puts_back_at_that_moment_is_that_writers(
     """The command goes on with the next flaw, and says that this one is left: the next scrub looks at it again."""
     BREAKS["KEK_MISSING"][0](broken)
     (flaw,) = (each for each in found_in(broken.store) if each.kind == "KEK_MISSING")
-    others = []
+    others: list[Any] = []
 
     def just_before(call: Call, carry_out: Callable[[], Any]) -> Any:
         if call.is_commit and not others:
