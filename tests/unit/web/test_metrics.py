@@ -7,7 +7,7 @@ from sigla.model import Subject
 from sigla.observe import Seen
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.web.local.metrics import Counters, key_lines
+from sigla.web.local.metrics import Counters, key_lines, of_registries
 from tests.build import FixedClock
 
 KEY_COUNTS = ("num_keks", "num_keks_shared", "num_deks")
@@ -97,3 +97,33 @@ def test_a_strange_method_breaks_no_label() -> None:
     counters = Counters()
     counters(seen(method='X"\n'))
     assert 'method="other"' in counters.text()
+
+
+def test_series_of_several_registries_stand_under_one_name_each() -> None:
+    """Prometheus refuses a page that tells of one metric in two places; labels tell whose a series is."""
+    told = {
+        "a": [
+            "# HELP m About.",
+            "# TYPE m counter",
+            "m 1",
+            'm{route="/x y"} 2',
+            "# HELP n N.",
+            "# TYPE n gauge",
+            "n 3",
+        ],
+        "b": ["# HELP m About.", "# TYPE m counter", 'm{route="/z"} 4'],
+        "": ["# HELP p P.", "# TYPE p gauge", "p 5"],
+    }
+    assert list(of_registries(told.items())) == [
+        "# HELP m About.",
+        "# TYPE m counter",
+        'm{registry="a"} 1',
+        'm{registry="a",route="/x y"} 2',
+        'm{registry="b",route="/z"} 4',
+        "# HELP n N.",
+        "# TYPE n gauge",
+        'n{registry="a"} 3',
+        "# HELP p P.",
+        "# TYPE p gauge",
+        "p 5",
+    ]
