@@ -73,6 +73,8 @@ TRIPS: Mapping[str, Trips] = {
     "read a version": Trips((*ASK, *BODY), read=5),
     "look a schema up": Trips((*ASK, *ASK), read=5),
     "list the versions of a subject": Trips((*ASK, *HISTORY), read=5),
+    "read the history of a subject": Trips((*ASK, *HISTORY), read=5),
+    "read the history of a subject, with names": Trips((*ASK, *HISTORY, *HISTORY), read=6),
     "read a config": Trips(ASK, read=4),
     "read a config, and whose it is": Trips(((BATCH, *LOOK),), read=5),
     # Registering; bodies of older versions and of references are read once by each instance.
@@ -81,17 +83,17 @@ TRIPS: Mapping[str, Trips] = {
     "register a known schema, spelled otherwise": Trips((*ASK, *ASK, *BODY), read=6),
     "register a known schema, spelled otherwise, again": Trips((*ASK, *ASK), read=6),
     "register a known schema by an alias": Trips((*ASK, *ASK, *BODY), read=10),
-    "register a first version": Trips((*ASK, *NEW), read=5, write=15),
-    "register a first version, and whose it is": Trips(((BATCH, *LOOK), *NEW), read=6, write=15),
-    "register a first version in a named context": Trips((*ASK, *NEW[:2], *ASK, (COMMIT,)), read=7, write=19),
-    "register a next version": Trips((*ASK, *HISTORY, *NEW), read=6, write=13),
-    "register a next version, cold": Trips((*ASK, *HISTORY, *BODY, *NEW), read=6, write=13),
-    "register a first version, by a new key": Trips((*ASK, *NEW[:2], *ASK, (DRAW,), (COMMIT,)), read=6, write=16),
-    "register a next version, by a key": Trips((*ASK, *HISTORY, *NEW[:2], *ASK, (COMMIT,)), read=7, write=13),
-    "register a next version, by a key again": Trips((*ASK, *HISTORY, *NEW), read=6, write=13),
-    "register a schema with a reference": Trips((*ASK, *ASK, *NEW), read=7, write=19),
-    "register a schema with a reference, cold": Trips((*ASK, *BODY, *ASK, *NEW), read=7, write=19),
-    "register a schema that another subject has": Trips((*ASK, *BODY, *HISTORY, (COMMIT,)), read=6, write=14),
+    "register a first version": Trips((*ASK, *NEW), read=5, write=17),
+    "register a first version, and whose it is": Trips(((BATCH, *LOOK), *NEW), read=6, write=17),
+    "register a first version in a named context": Trips((*ASK, *NEW[:2], *ASK, (COMMIT,)), read=7, write=21),
+    "register a next version": Trips((*ASK, *HISTORY, *NEW), read=6, write=15),
+    "register a next version, cold": Trips((*ASK, *HISTORY, *BODY, *NEW), read=6, write=15),
+    "register a first version, by a new key": Trips((*ASK, *NEW[:2], *ASK, (DRAW,), (COMMIT,)), read=6, write=18),
+    "register a next version, by a key": Trips((*ASK, *HISTORY, *NEW[:2], *ASK, (COMMIT,)), read=7, write=15),
+    "register a next version, by a key again": Trips((*ASK, *HISTORY, *NEW), read=6, write=15),
+    "register a schema with a reference": Trips((*ASK, *ASK, *NEW), read=7, write=21),
+    "register a schema with a reference, cold": Trips((*ASK, *BODY, *ASK, *NEW), read=7, write=21),
+    "register a schema that another subject has": Trips((*ASK, *BODY, *HISTORY, (COMMIT,)), read=6, write=16),
     "check a schema against the latest version": Trips((*ASK, *BODY), read=4),
     # Lists.
     "list subjects": Trips((*SHARDS, *SHARDS), read=32),
@@ -101,9 +103,9 @@ TRIPS: Mapping[str, Trips] = {
     "list who uses an id": Trips((*COLD, (LIST,), (GET,), *HOLDERS), read=4),
     # Topics: what serializers ask before the first message of each.
     "find the subject of a topic": Trips(((QUERY,),), read=1),
-    "associate a topic": Trips((*ASK, (QUERY,), *ASK, (COMMIT,)), read=9, write=14),
+    "associate a topic": Trips((*ASK, (QUERY,), *ASK, (COMMIT,)), read=9, write=16),
     "associate a topic with a subject that others use": Trips(
-        (*ASK, (QUERY,), *ASK, (QUERY,), (COMMIT,)), read=10, write=14
+        (*ASK, (QUERY,), *ASK, (QUERY,), (COMMIT,)), read=10, write=16
     ),
     # Exporters, and their credentials in the parameter store.
     "list exporters": Trips(((QUERY,),), read=1),
@@ -122,12 +124,12 @@ TRIPS: Mapping[str, Trips] = {
     "reset an exporter": Trips(CHANGE, read=2, write=4),
     "delete an exporter": Trips((*CHANGE, (FORGET,)), read=2, write=4),
     # Settings and deletes.
-    "change a config": Trips((*ASK, (COMMIT,)), read=4, write=6),
-    "delete a version": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=7, write=10),
-    "delete a version for good": Trips((*ASK, *HISTORY, *HISTORY, *ASK, (COMMIT,), *BURY), read=10, write=14),
-    "delete a subject": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=6, write=6),
+    "change a config": Trips((*ASK, (COMMIT,)), read=4, write=8),
+    "delete a version": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=7, write=12),
+    "delete a version for good": Trips((*ASK, *HISTORY, *HISTORY, *ASK, (COMMIT,), *BURY), read=10, write=16),
+    "delete a subject": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=6, write=8),
     "delete a subject for good": Trips(
-        (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=12, write=14
+        (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=12, write=16
     ),
 }
 """Each by an instance that has just begun, unless it says otherwise; without a ring, but for warm zones."""

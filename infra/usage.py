@@ -104,7 +104,7 @@ METRICS = 8
 """Each has a price in a month in which anything is asked."""
 WINDOW_S, BATCH = 60, 96
 """How long the stream gathers rows, and how many, before it wakes the journal."""
-ROWS_BYTES, OBJECTS_BYTES = 1_500, 850
+ROWS_BYTES, OBJECTS_BYTES = 1_850, 850
 """Stored of a version at most, its schema of 400 bytes."""
 
 

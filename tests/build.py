@@ -38,7 +38,7 @@ from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
 from sigla.ports.log import Link, Log, LogEntry
 from sigla.ports.marks import Marks, Served
-from sigla.ports.principals import KeptName, Principals
+from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.zones import Zones
 from sigla.rules.guid import guid_of
@@ -99,16 +99,6 @@ class MemoryMark:
         return True
 
 
-class NoNames:
-    """A `ports.Principals` that keeps none."""
-
-    def names(self, _: int) -> Iterator[KeptName]:
-        return iter(())
-
-    def forget(self, _: str) -> bool:
-        return False
-
-
 class NoLog:
     """A `ports.Log` that tells nothing."""
 
@@ -140,7 +130,7 @@ class StoreOf:
     marks: Marks | None = None
     zones: Zones | None = None
     secrets: Secrets = field(default_factory=NoSecrets)
-    principals: Principals = field(default_factory=NoNames)
+    principals: Principals = field(default_factory=NoPrincipals)
     log: Log = field(default_factory=NoLog)
     served: Served | None = None
 

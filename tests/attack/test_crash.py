@@ -56,6 +56,7 @@ WRITING = {
 READING = {
     *("bodies.get", "bodies.get_many", "bodies.named"),
     *("catalog.snapshot", "catalog.history", "catalog.candidates", "catalog.referrers"),
+    "catalog.commits_about",
     *("catalog.id_of", "catalog.standing", "catalog.speaker", "catalog.holders", "catalog.displaced", "catalog.max_id"),
     *("catalog.associations_of_resource", "catalog.associations_of_subject", "catalog.associations_named"),
     *("catalog.subjects", "catalog.versions", "catalog.settings", "catalog.contexts", "catalog.contexts_of"),

@@ -13,6 +13,7 @@ from sigla.errors import BodyMissing, Refusal
 from sigla.exporters import records as exporter_records
 from sigla.exporters.verbs.asking import secret_settings
 from sigla.journal import SIGLA
+from sigla.journal.subject_histories import subjects_of
 from sigla.keks.nouns import Dek, Kek, ListedDek
 from sigla.keks.records import dek_key, dek_value, kek_key, kek_value
 from sigla.keks.verbs.deks import ShownDek
@@ -211,6 +212,7 @@ class World:
         self._check_associations()
         assert self.replayed() == self.catalogued(rows), "the journal tells another story than the catalog"
         self._check_authors()
+        self._check_histories()
         if not imported:
             self._check_one_id(rows)
 
@@ -237,6 +239,12 @@ class World:
         kept = {each.token for each in self.store.principals.names(self.clock.now())}
         said = {row.get("by") for _, row in self.store.journal.read()}
         assert said <= kept | {SIGLA}, f"{said} are not known: {kept}"
+
+    def _check_histories(self) -> None:
+        """Each subject has what the journal tells of it, and nothing else."""
+        told = {(str(row["nonce"]), one) for _, row in self.store.journal.read() for one in subjects_of(row)}
+        found = {(entry.nonce, one) for _, one in told for entry in self.store.catalog.commits_about(one)}
+        assert found == told, f"histories and journal differ by {found ^ told}"
 
     def _check_references(self, rows: Rows, bodies: Mapping[BodyKey, Body]) -> None:
         catalog = self.store.catalog

@@ -22,7 +22,7 @@ from sigla.ports.store import Store
 from sigla.settings import Address
 from sigla.terminal.arguments import seconds_argument
 from sigla.terminal.output import escape_unprintable
-from sigla.upkeep import kept_exporters, kept_records
+from sigla.upkeep import kept_exporters, kept_histories, kept_records
 from sigla.upkeep.flaws import FIXABLE, KINDS, Flaw, Severity
 from sigla.upkeep.mending import fix
 from sigla.upkeep.scrub import GRACE_MS, SETTLE_S, confirmed, mark_facts, second_name_facts, told_facts, version_facts
@@ -108,6 +108,8 @@ def _relations(spark: SparkSession, asked: ScrubRequest, held: Store, progress: 
         ),
         "credentials": written("credentials", kept_exporters.credentials_facts(held), transform.SCHEMAS["credentials"]),
         "exporter": written("exporter", kept_exporters.exporter_facts(held), transform.SCHEMAS["exporter"]),
+        "history": written("history", kept_histories.history_facts(held), transform.SCHEMAS["history"]),
+        "told_commit": written("told_commit", kept_histories.told_commit_facts(held), transform.SCHEMAS["told_commit"]),
     }
 
 

@@ -69,7 +69,9 @@ def instance(
         tiers = tiers_before(bodies, clock, ring=Ring({"one": ring} if ring else {}, clock))
         speakers = Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)
         secrets = AwsSecrets(stores.clients, stores.table, registry=stores.registry)
-        yield Registry(opened.enter_context(closing(speakers)), tiers, clock, secrets=secrets)
+        yield Registry(
+            opened.enter_context(closing(speakers)), tiers, clock, secrets=secrets, principals=stores.principals
+        )
 
 
 @contextmanager
@@ -133,6 +135,10 @@ def by_a_key(verb: Verb) -> Verb:
     return lambda registry: verb(attributed(registry, Author("orders-team", "api", "request-1", "192.0.2.1")))
 
 
+def history(registry: Registry) -> object:
+    return registry.names_behind(registry.subject_history(A, page=ALL))
+
+
 ORDERS = register("a", ONE)
 KNOWN = (ORDERS,)
 BASED = (register("base", BASE),)
@@ -156,6 +162,8 @@ CASES: dict[str, Case] = {
     "read a version": Case(version(Version(1)), KNOWN),
     "look a schema up": Case(lambda registry: registry.lookup(A, Draft(ONE)), KNOWN),
     "list the versions of a subject": Case(lambda registry: registry.versions(A, page=ALL), KNOWN),
+    "read the history of a subject": Case(history, KNOWN),
+    "read the history of a subject, with names": Case(history, (by_a_key(ORDERS),)),
     "read a config": Case(lambda registry: registry.config(A, default_to_global=True)),
     "read a config, and whose it is": Case(lambda registry: registry.config(A, default_to_global=True), looking=True),
     "register a known schema": Case(ORDERS, KNOWN),

@@ -18,6 +18,7 @@ from sigla.errors import BodyMissing
 from sigla.keks.nouns import Algorithm, Dek, Kek
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, SchemaId, Subject
 from sigla.opening import writing
+from sigla.ports.log import LogEntry
 from sigla.ports.store import Store
 from sigla.registry import Registry
 from sigla.settings import Address
@@ -119,6 +120,50 @@ def test_a_directory_goes_to_aws_and_comes_back(
     assert before["gone"].items() <= after["gone"].items()
     assert main(["restore", back, "--store", f"dynamodb+s3://{make_table(clients.dynamodb)}/{bucket}"]) == 2
     assert "has the identity of the registry that the backup was made of" in capsys.readouterr().err
+
+
+def histories(url: str) -> dict[str, list[LogEntry]]:
+    """Those of two subjects: one that is there, and one that was deleted for good."""
+    with writing(Address.read(url)) as opened:
+        return {name: list(opened.store.catalog.commits_about(s(name))) for name in ("mine", "lost")}
+
+
+def test_histories_go_to_aws_and_come_back(clients: Clients, bucket: str, data: Path, tmp_path: Path) -> None:
+    """Also of what was deleted for good before, and what became of a subject there; a second carrying adds nothing."""
+    store = f"dynamodb+s3://{make_table(clients.dynamodb)}/{bucket}"
+    there, back = str(tmp_path / "there.tar.gz"), str(tmp_path / "back.tar.gz")
+    before = histories(f"file:{data}")
+    assert [entry.change for entry in before["lost"]] == ["SubjectPurged", "SubjectDeleted", "Registered"]
+    assert main(["backup", there, "--data", str(data)]) == 0
+    assert main(["restore", there, "--store", store]) == 0
+    moved = histories(store)
+    assert main(["restore", there, "--store", store, "--again"]) == 0
+    assert histories(store) == moved
+    assert moved["lost"] == before["lost"]
+    assert [entry.change for entry in moved["mine"]] == ["Imported", *(entry.change for entry in before["mine"])]
+    assert moved["mine"][1:] == before["mine"]
+    with writing(Address.read(store)) as opened:
+        opened.registry.delete_subject(s("mine"))
+        opened.registry.delete_subject(s("mine"), permanent=True)
+    gone = histories(store)
+    assert main(["backup", back, "--store", store]) == 0
+    assert main(["restore", back, str(tmp_path / "restored")]) == 0
+    assert histories(f"file:{tmp_path / 'restored'}") == gone
+    assert main(["scrub", "--settle", "0", "--data", str(tmp_path / "restored")]) == 0
+    assert main(["scrub", "--settle", "0", "--store", store]) == 0
+
+
+def test_a_backup_of_an_earlier_moment_has_the_histories_of_then(data: Path, tmp_path: Path) -> None:
+    before = histories(f"file:{data}")
+    with EmbeddedStore(data) as store:
+        position = max(each for each, _ in store.journal.read())
+        Registry(store.catalog, store.bodies, SystemClock()).delete_subject(s("mine"))
+    file, restored = str(tmp_path / "b.tar.gz"), tmp_path / "restored"
+    assert main(["backup", file, "--data", str(data), "--until", str(position)]) == 0
+    assert main(["restore", file, str(restored)]) == 0
+    after = histories(f"file:{restored}")
+    assert [entry.change for entry in after["mine"]] == ["Imported", "Registered"]
+    assert (after["mine"][1:], after["lost"]) == (before["mine"], before["lost"])
 
 
 def interrupted(*_: object, **__: object) -> None:

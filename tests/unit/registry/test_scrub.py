@@ -89,6 +89,19 @@ def _two_versions_less_one(registry: Registry) -> None:
     registry.delete_version(GONE, Version(1), permanent=True)
 
 
+def _take_from_history(broken: Broken) -> None:
+    inventory = broken.store.inventory
+    inventory.mend_history(ORDER, next(inventory.history_positions(ORDER)), None)
+
+
+def _tell_another(broken: Broken) -> None:
+    """One subject's commit is told to another."""
+    inventory = broken.store.inventory
+    position = next(inventory.history_positions(ORDER))
+    row = next(row for found, row in broken.store.journal.read() if found == position)
+    inventory.mend_history(GONE, position, row)
+
+
 def _claim_one(broken: Broken) -> None:
     assert broken.store.marks
     assert broken.store.marks.catalog.write("a" * 32, "")
@@ -132,7 +145,12 @@ BREAKS: dict[str, tuple[Callable[[Broken], object], set[tuple[str, int | None, s
     "TOMBSTONE_HELD": (lambda broken: _rewritten(broken, 4, gone=True), {("TOMBSTONE_HELD", 4, None)}),
     "TOMBSTONE_MISSING": (lambda broken: _rewritten(broken, 3, gone=False), {("TOMBSTONE_MISSING", 3, None)}),
     "POINTER_MISSING": (_remove_pointer, {("POINTER_MISSING", 4, None)}),
-    "JOURNAL_GAP": (lambda broken: broken.forget(ORDER, 1), {("JOURNAL_GAP", 2, "order")}),
+    "JOURNAL_GAP": (
+        lambda broken: broken.forget(ORDER, 1),
+        {("JOURNAL_GAP", 2, "order"), ("HISTORY_AHEAD", None, "order")},
+    ),
+    "HISTORY_GAP": (_take_from_history, {("HISTORY_GAP", None, "order")}),
+    "HISTORY_AHEAD": (_tell_another, {("HISTORY_AHEAD", None, "gone")}),
     "DELETED_BUT_REFERENCED": (
         lambda broken: broken.change_version(ADDRESS, 1, deleted=True),
         {("DELETED_BUT_REFERENCED", 2, "order")},
@@ -160,7 +178,7 @@ def test_a_healthy_registry_has_no_flaws(broken: Broken) -> None:
 # What both stores are asked alike, AWS shows in long runs: moto takes a second for each registry.
 OF_THE_STORE = {"COUNTER_BEHIND", "JOURNAL_AHEAD", "JOURNAL_GAP", "META_NO_OBJECT", "OBJECT_NO_META", "POINTER_MISSING"}
 OF_THE_STORE |= {"TOMBSTONE_HELD", "TOMBSTONE_MISSING", "UNREADABLE_OBJECT", "HASH_MISMATCH"}
-OF_THE_STORE |= {"IDENTITY_MISMATCH"}
+OF_THE_STORE |= {"IDENTITY_MISMATCH", "HISTORY_GAP", "HISTORY_AHEAD"}
 CASES = [
     # A directory is one whole, of one deployment.
     *(pytest.param("directory", name) for name in BREAKS if name != "IDENTITY_MISMATCH"),

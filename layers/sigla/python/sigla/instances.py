@@ -139,6 +139,7 @@ def beside(
         materials=_materials(settings),
         secrets=store.secrets,
         quotas=quotas or Quotas(),
+        principals=store.principals,
     )
     return registry, counts
 
@@ -184,6 +185,7 @@ def among_others(
             directory=zones,
             materials=_materials(settings, clients),
             secrets=store.secrets,
+            principals=store.principals,
         )
         yield registry, counts
 

@@ -255,6 +255,9 @@ Among those of a subject, HEAD comes before every version, and SETTINGS between.
 ASSOCIATED, ASSOCIATION = "ASSOCIATED", "A#"
 """A resource has the first, each association one that begins with the second; both come before HEAD."""
 
+COMMIT = "C#"
+"""What each item of a subject's history begins with; it comes before HEAD."""
+
 LAST, CAUGHT_UP = "LAST", "CAUGHT_UP"
 """Beside each other: the last segment of the journal, and how far the journal's rows have been looked through."""
 
@@ -278,6 +281,17 @@ def subject_pk(registry: str, subject: Subject) -> str:
 
 def version_sk(generation: int, version: Version) -> str:
     return f"V#{generation}#{version:010}"
+
+
+def commit_sk(at: int, nonce: str) -> str:
+    """at: the hybrid time of a commit, as in the key of its journal row."""
+    return f"{COMMIT}{journal_sk(at, nonce)}"
+
+
+def commit_of(sk: str) -> tuple[int, str]:
+    """The time and the nonce that `commit_sk` made the key of."""
+    at, _, nonce = sk.removeprefix(COMMIT).partition("#")
+    return int(at), unquote(nonce)
 
 
 def settings_pk(registry: str) -> str:
@@ -442,6 +456,11 @@ def principals_pk(registry: str) -> str:
 
 def principal_sk(name: str) -> str:
     return _short(name)
+
+
+def carried_pk(registry: str) -> str:
+    """The partition of subjects whose history was carried here, since no list may have them."""
+    return f"{component(registry)}#carried"
 
 
 def identity_pk(registry: str) -> str:

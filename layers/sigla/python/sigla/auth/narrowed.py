@@ -35,6 +35,7 @@ from sigla.model import (
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
+from sigla.ports.log import LogEntry
 from sigla.ports.subjects import Snapshot, VersionKey
 
 Item = TypeVar("Item")
@@ -73,6 +74,10 @@ class Narrowed(CatalogInFront):
     def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
         self._check_read(subject)
         return self._catalog.candidates(subject, digests)
+
+    def commits_about(self, subject: Subject) -> Iterator[LogEntry]:
+        self._check_read(subject)
+        return self._catalog.commits_about(subject)
 
     def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:
         self._check_read(subject)

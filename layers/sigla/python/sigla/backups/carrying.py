@@ -1,10 +1,11 @@
 """A registry carried from one kind of store to another, or from an earlier moment: its topic, imported.
 
 Ids, versions, times, deletes, settings, contexts and keys of field encryption are as they were, and so is how far ids
-are given out; exporters are paused, and have no credentials. The journal begins anew, with what was imported.
+are given out; exporters are paused, and have no credentials. The journal begins anew, with what was imported; histories
+of subjects go on.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from sigla.opening import Writing, is_shared
 from sigla.ports.progress import Progress
 from sigla.ports.store import Store
 from sigla.registry.steps import numbering
+from sigla.rules import names
 from sigla.settings import Address
 from sigla.stores.kinds import bodies_kind
 from sigla.upkeep.exporters import bring_exporters
@@ -81,8 +83,19 @@ def carry(
     keys = key_topic(source, progress, until=included, compacted=until is None)
     _bring(replayed(keys), (), target, where, progress)
     bring_exporters(target.registry, _exporters(source, until))
+    _carry_histories(source, target.store, included)
     _count(source, target)
     return sorted(bodies.guids)
+
+
+def _carry_histories(source: Store, target: Store, included: Callable[[int, JournalRow], bool]) -> None:
+    """What became of each subject; of what the journal told later than is meant, nothing."""
+    later = {row["nonce"] for position, row in source.journal.read() if not included(position, row)}
+    named = {matter.subject for entry in source.log.entries() for matter in entry.matters if matter.subject}
+    for subject in source.inventory.with_history(map(names.subject, sorted(named))):
+        entries = [entry for entry in source.catalog.commits_about(subject) if entry.nonce not in later]
+        if entries:
+            target.inventory.bring_history(subject, entries)
 
 
 def _exporters(source: Store, until: Until | None) -> Iterable[Exporter]:

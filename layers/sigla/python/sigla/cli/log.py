@@ -5,8 +5,8 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
 
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
@@ -108,6 +108,7 @@ def _hash(text: str) -> str:
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if --verify finds that something does not fit together. Raises Misuse, Refused."""
     from sigla import opening
+    from sigla.journal.log_entries import form_of_entry
 
     address = place.address(args)
     if args.hash and not args.verify:
@@ -119,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
     with place.explained(address), opening.reading(address) as held:
         told = _Told(held)
         for entry in _chosen(held, told, args):
-            print(json.dumps(told.form(entry)) if args.json else told.line(entry))
+            print(json.dumps(form_of_entry(entry, told.name(entry))) if args.json else told.line(entry))
     return 0
 
 
@@ -185,35 +186,25 @@ class _Told:
     def __init__(self, held: "Store") -> None:
         self._names = {kept.token: kept.name for kept in held.principals.names(held.clock.now())}
 
+    def name(self, entry: "LogEntry") -> str | None:
+        """None where no name is kept."""
+        return self._names.get(entry.by)
+
     def is_by(self, entry: "LogEntry", who: str) -> bool:
-        return who in (entry.by or UNKNOWN, self._names.get(entry.by))
+        return who in (entry.by or UNKNOWN, self.name(entry))
 
     def line(self, entry: "LogEntry") -> str:
-        verb = VERBS.get(entry.change, "changed")
-        return _printable(f"{_time(entry.at)}  {self._author(entry)} {verb} {_matters(entry)}{_way(entry)}".rstrip())
+        from sigla.journal.log_entries import time_text
 
-    def form(self, entry: "LogEntry") -> dict[str, Any]:
-        said = {
-            "at": _time(entry.at),
-            "by": entry.by or None,
-            "name": self._names.get(entry.by),
-            "change": entry.change or None,
-            "via": entry.via or None,
-            "was": entry.was or None,
-            "is": entry.now or None,
-            "commit": entry.nonce,
-            "about": [_matter_form(matter) for matter in entry.matters],
-        }
-        return {name: value for name, value in said.items() if value is not None}
+        verb = VERBS.get(entry.change, "changed")
+        return _printable(
+            f"{time_text(entry.at)}  {self._author(entry)} {verb} {_matters(entry)}{_way(entry)}".rstrip()
+        )
 
     def _author(self, entry: "LogEntry") -> str:
         if not entry.by or entry.by in PLAIN:
             return f"({entry.by or UNKNOWN})"
         return self._names.get(entry.by, entry.by)
-
-
-def _time(at: int) -> str:
-    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _matters(entry: "LogEntry") -> str:
@@ -236,12 +227,6 @@ def _way(entry: "LogEntry") -> str:
     parts = [via.get("way", "") if via.get("way") != "api" else "", via.get("request", ""), via.get("address", "")]
     said = ", ".join(part for part in parts if part)
     return f"  [{said}]" if said else ""
-
-
-def _matter_form(matter: "Matter") -> dict[str, Any]:
-    said = {**matter._asdict(), "is_gone": matter.is_gone or None}
-    named = {"is_gone": "gone"}
-    return {named.get(name, name): value for name, value in said.items() if value not in (None, "")}
 
 
 def _printable(text: str) -> str:

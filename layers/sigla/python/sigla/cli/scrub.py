@@ -30,6 +30,8 @@ READ = {
     "told_record": "keys and associations in the journal",
     "exporter": "exporters",
     "credentials": "credentials of exporters",
+    "history": "histories of subjects",
+    "told_commit": "histories in the journal",
 }
 """What is being read while a relation is filled."""
 

@@ -1,6 +1,8 @@
-"""Rows of the journal, and lines of its segments, as entries of the log."""
+"""Rows of the journal, and lines of its segments, as entries of the log; and these as everybody is shown them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import orjson
@@ -81,3 +83,38 @@ _ENDS = ("DELETE_SUBJECT", "CLEAR_SUBJECT")
 def _key_name(key: Json) -> str:
     """The name of a KEK, of the KEK of a DEK, of an exporter or of a topic."""
     return str(key.get("name") or key.get("kekName") or key.get("resourceName") or "")
+
+
+# --- entries → JSON --------------------------------------------------------------------------------------------------
+
+
+def form_of_entry(entry: LogEntry, name: str | None) -> Json:
+    """name: that is kept behind its token. What an entry does not say is left out."""
+    said = {
+        "at": time_text(entry.at),
+        "by": entry.by or None,
+        "name": name,
+        "change": entry.change or None,
+        "via": entry.via or None,
+        "was": entry.was or None,
+        "is": entry.now or None,
+        "commit": entry.nonce,
+        "about": [_matter_form(matter) for matter in entry.matters],
+        "more": entry.more or None,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def without_address(entry: LogEntry) -> LogEntry:
+    """Without the place that its author was at, and who has told it."""
+    return replace(entry, via={name: said for name, said in entry.via.items() if name in ("way", "request")})
+
+
+def time_text(at: int) -> str:
+    return datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _matter_form(matter: Matter) -> Json:
+    said = {**matter._asdict(), "is_gone": matter.is_gone or None}
+    named = {"is_gone": "gone"}
+    return {named.get(name, name): value for name, value in said.items() if value not in (None, "")}

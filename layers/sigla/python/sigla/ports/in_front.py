@@ -26,6 +26,7 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.log import LogEntry
 from sigla.ports.subjects import Snapshot, VersionKey
 
 
@@ -49,6 +50,9 @@ class CatalogInFront:
 
     def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
         return self._catalog.candidates(subject, digests)
+
+    def commits_about(self, subject: Subject) -> Iterator[LogEntry]:
+        return self._catalog.commits_about(subject)
 
     # --- ids ---------------------------------------------------------------------------------------------------------
 

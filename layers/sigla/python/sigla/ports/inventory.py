@@ -1,13 +1,14 @@
 """What no other port tells: everything there is, whether or not anything points to it."""
 
 import zlib
-from collections.abc import Iterable, Iterator
-from typing import Final, NamedTuple, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
 from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import Body, BodyKey, Guid, Subject
+from sigla.ports.log import LogEntry
 
 UNFIT: Final = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
 """What reading a row raises that no commit has written."""
@@ -97,6 +98,32 @@ class Inventory(Protocol):
 
     def recount_deks(self, kek: str, at: int) -> None:
         """Counts and lists the DEKs under a KEK anew, as they stand; at: the time. Raises Conflict."""
+        ...
+
+    def with_history(self, known: Iterable[Subject] = ()) -> Iterator[Subject]:
+        """Every subject that may have a history (`Subjects.commits_about`).
+
+        known: some that are in no list any more.
+        """
+        ...
+
+    def history_positions(self, subject: Subject) -> Iterator[int]:
+        """Positions in the journal of the commits in a history, as far back as the journal is kept."""
+        ...
+
+    def is_in_history(self, subject: Subject, position: int) -> bool:
+        """Whether a history has the commit whose row stands there in the journal."""
+        ...
+
+    def mend_history(self, subject: Subject, position: int, row: Mapping[str, Any] | None) -> None:
+        """Puts what is missing in a history. row: what the journal has there; None: nothing, and so the history has."""
+        ...
+
+    def bring_history(self, subject: Subject, entries: Sequence[LogEntry]) -> None:
+        """Puts what the journal of another registry told of the subject, which counts as older than all of this one's.
+
+        Repeated, it changes nothing. entries: newest first.
+        """
         ...
 
     def is_empty(self) -> bool:

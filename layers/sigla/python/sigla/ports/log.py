@@ -1,8 +1,11 @@
 """What was changed, when and by whom: the journal, as far back as anything keeps it."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, NamedTuple, Protocol
+
+MOST_MATTERS: Final = 20
+"""So many things are told of what a commit did to one subject; thousands of versions may go in one."""
 
 
 class Matter(NamedTuple):
@@ -26,6 +29,7 @@ class LogEntry:
     """One commit. at: in milliseconds since the epoch. change: of which kind; empty where nothing tells that.
 
     by: the token of its author; empty in what earlier releases wrote. via, was, now: as `journal.Origin` has them.
+    more: so many matters besides were left out.
     """
 
     at: int
@@ -36,9 +40,17 @@ class LogEntry:
     via: Mapping[str, Any] = field(default_factory=dict)
     was: str = ""
     now: str = ""
+    more: int = 0
 
     def is_about(self, subject: str) -> bool:
         return any(matter.subject == subject for matter in self.matters)
+
+    def as_seen_by(self, subject: str) -> "LogEntry":
+        """What the commit did to one subject: of the others it tells nothing, and neither do `was` and `now`."""
+        own = tuple(matter for matter in self.matters if matter.subject == subject)
+        alone = all(matter.subject == subject or matter.type == "CONTEXT" for matter in self.matters)
+        kept = replace(self, matters=own[:MOST_MATTERS], more=max(0, len(own) - MOST_MATTERS))
+        return kept if alone else replace(kept, was="", now="")
 
 
 class Link(NamedTuple):

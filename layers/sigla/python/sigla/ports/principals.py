@@ -25,3 +25,13 @@ class Principals(Protocol):
     def forget(self, name: str) -> bool:
         """Whether it was kept. What has just been asked for it may name its token for five minutes more."""
         ...
+
+
+class NoPrincipals:
+    """A `Principals` where no names are kept."""
+
+    def names(self, now: int) -> Iterator[KeptName]:  # noqa: ARG002 - as `Principals` has it
+        return iter(())
+
+    def forget(self, name: str) -> bool:  # noqa: ARG002 - as `Principals` has it
+        return False

@@ -4,12 +4,13 @@ A registration asks once (`snapshot`), decides purely, commits once (`catalog.Ca
 is in the `Change`, as it was seen.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from sigla.changes import Head
 from sigla.model import Chain, Guid, Row, SchemaId, Subject, Version
+from sigla.ports.log import LogEntry
 
 
 class VersionKey(NamedTuple):
@@ -49,4 +50,11 @@ class Subjects(Protocol):
 
     def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
         """Stored versions registered with one of these digests, descending; soft-deleted ones included."""
+        ...
+
+    def commits_about(self, subject: Subject) -> Iterator[LogEntry]:
+        """What commits did to the subject, newest first: to its versions, its settings and its associations.
+
+        Also of a subject that is deleted for good. It begins with the first commit of release 0.3.0 or later.
+        """
         ...

@@ -4,6 +4,7 @@ from sigla.registry import check as _check
 from sigla.registry import contexts as _contexts
 from sigla.registry import delete as _delete
 from sigla.registry import guids as _guids
+from sigla.registry import histories as _histories
 from sigla.registry import listing as _listing
 from sigla.registry import lookup as _lookup
 from sigla.registry import register as _register
@@ -35,6 +36,9 @@ class Registry(Resources):
     subjects = _listing.subjects
     versions = _listing.versions
     referenced_by = _listing.referenced_by
+
+    subject_history = _histories.subject_history
+    names_behind = _histories.names_behind
 
     delete_version = _delete.delete_version
     delete_subject = _delete.delete_subject

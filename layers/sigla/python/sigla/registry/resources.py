@@ -26,6 +26,7 @@ from sigla.model import (
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
+from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.ports.zones import Zones
@@ -113,6 +114,8 @@ class Resources:
     secrets: Secrets = field(default_factory=NoSecrets)
     """Where the credentials of exporters are kept."""
     quotas: Quotas = field(default_factory=Quotas)
+    principals: Principals = field(default_factory=NoPrincipals)
+    """Who stands behind the tokens of a history."""
 
     def ask(
         self,

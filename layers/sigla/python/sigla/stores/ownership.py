@@ -157,6 +157,7 @@ class OwnCatalog:
         self.snapshot = asking(catalog.snapshot)
         self.history = asking(catalog.history)
         self.candidates = asking(catalog.candidates)
+        self.commits_about = listing(catalog.commits_about)
         self.id_of = asking(catalog.id_of)
         self.standing = asking(catalog.standing)
         self.speaker = asking(catalog.speaker)

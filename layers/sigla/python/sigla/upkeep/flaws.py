@@ -21,6 +21,9 @@ suspects, since bodies and catalog are read one after the other while others wri
                credentials: which it names, empty: none (`kept_exporters`)
     credentials
                all that are kept for exporters; one that is not listed: they cannot be listed
+    history    every commit in the history of a subject, by its position in the journal, as far as that is kept
+    told_commit
+               every commit that the journal tells, for each subject that it is about
 """
 
 from collections.abc import Mapping
@@ -46,7 +49,7 @@ class Flaw:
 
     target: what a reference resolved to. guid: what a pointer leads from. record: the key of the record by which
     Confluent's topics tell a KEK, a DEK or an association; of a row that cannot be read, its place; of an exporter, its
-    name; of its credentials, theirs.
+    name; of its credentials, theirs; of a commit, its position in the journal.
     """
 
     kind: str
@@ -114,6 +117,8 @@ RELATIONS: Final[Mapping[str, str]] = {
     "told_record": "number INTEGER, kind TEXT, record TEXT, digest TEXT, material TEXT",
     "exporter": "kind TEXT, record TEXT, credentials TEXT",
     "credentials": "exporter TEXT, nonce TEXT, listed BOOLEAN",
+    "history": "context TEXT, subject TEXT, record TEXT",
+    "told_commit": "context TEXT, subject TEXT, record TEXT",
 }
 
 _UNHELD = """
@@ -385,6 +390,28 @@ KINDS: Final[Mapping[str, FlawKind]] = {
         LEFT JOIN told t ON t.context = v.context AND t.subject = v.subject AND t.version = v.version AND t.id = v.id
         WHERE v.expected AND t.id IS NULL""",
         "readers of the journal lack it: give them an export instead",
+    ),
+    "HISTORY_GAP": FlawKind(
+        Severity.WARNING,
+        "The journal tells of {subject} at {record}, and its history does not.",
+        """
+        SELECT t.context, t.subject, t.record FROM told_commit t
+        LEFT JOIN history h ON h.context = t.context AND h.subject = t.subject AND h.record = t.record
+        WHERE h.record IS NULL""",
+        "puts it into the history",
+        fixable=True,
+        settles=True,
+    ),
+    "HISTORY_AHEAD": FlawKind(
+        Severity.WARNING,
+        "The history of {subject} tells of a commit at {record}, and the journal does not.",
+        """
+        SELECT h.context, h.subject, h.record FROM history h
+        LEFT JOIN told_commit t ON t.context = h.context AND t.subject = h.subject AND t.record = h.record
+        WHERE t.record IS NULL""",
+        "takes it out of the history",
+        fixable=True,
+        settles=True,
     ),
     "DELETED_BUT_REFERENCED": FlawKind(
         Severity.WARNING,

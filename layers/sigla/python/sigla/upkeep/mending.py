@@ -9,7 +9,7 @@ from sigla.model import Body, BodyKey, Row
 from sigla.ports.store import Store
 from sigla.registry import tombstones
 from sigla.registry.steps.numbering import FURTHEST
-from sigla.upkeep import kept_exporters, kept_records
+from sigla.upkeep import kept_exporters, kept_histories, kept_records
 from sigla.upkeep.flaws import Flaw
 from sigla.upkeep.scrub import is_sound, readable, row_of
 
@@ -17,7 +17,8 @@ from sigla.upkeep.scrub import is_sound, readable, row_of
 def fix(store: Store, flaw: Flaw) -> bool:
     """Puts a confirmed flaw of a fixable kind right; repeated, it changes nothing.
 
-    Nothing is ever removed but what no request reaches: what stands under a second name, and what is left of exporters.
+    Nothing is ever removed but what no request reaches, what stands under a second name and what is left of exporters,
+    and from a history what the journal does not tell.
     False where it cannot be put right: nothing that stood there before is kept, or another writer is at work there.
     """
     try:
@@ -101,4 +102,6 @@ _FIXES: Mapping[str, Callable[[Store, Flaw], bool | None]] = {
     "ASSOCIATION_SCATTERED": _of_record(kept_records.make_whole),
     "CREDENTIALS_LEFT": _of_record(kept_exporters.delete_credentials),
     "PROGRESS_WITHOUT_EXPORTER": _of_record(kept_exporters.drop_progress),
+    "HISTORY_GAP": kept_histories.mend,
+    "HISTORY_AHEAD": kept_histories.mend,
 }

@@ -23,7 +23,7 @@ from sigla.ports.subjects import VersionKey
 from sigla.registry.steps.numbering import CLEAR
 from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of
-from sigla.upkeep import kept_exporters, kept_records
+from sigla.upkeep import kept_exporters, kept_histories, kept_records
 from sigla.upkeep.flaws import KINDS, Flaw
 from sigla.upkeep.told_rows import told_rows
 
@@ -74,6 +74,8 @@ def gather(store: Store, scratch: Scratch) -> None:
     scratch.fill("told_record", kept_records.told_record_facts(store.journal))
     scratch.fill("credentials", kept_exporters.credentials_facts(store))
     scratch.fill("exporter", kept_exporters.exporter_facts(store))
+    scratch.fill("history", kept_histories.history_facts(store))
+    scratch.fill("told_commit", kept_histories.told_commit_facts(store))
 
 
 def read_bodies(bodies: Bodies, keys: Sequence[BodyKey]) -> list[Body | None]:
@@ -178,9 +180,7 @@ def confirmed(
     settle_s: for how long; 0 where nothing is written meanwhile.
     """
     look = _Look(store, store.clock.now() - grace_ms)
-    waiting: list[Flaw] = []
-    ahead: list[Flaw] = []
-    otherwise: list[Flaw] = []
+    waiting, ahead, otherwise = list[Flaw](), list[Flaw](), list[Flaw]()
     for flaw in found:
         if not look.at(flaw):
             continue
@@ -395,4 +395,6 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "CREDENTIALS_LEFT": lambda look, flaw: kept_exporters.is_left(look.store, flaw.record or "", look.before),
     "CREDENTIALS_UNLISTED": lambda *_: True,
     "PROGRESS_WITHOUT_EXPORTER": _of_record(kept_exporters.is_progress_alone),
+    "HISTORY_GAP": lambda look, flaw: kept_histories.is_missing(look.store, flaw),
+    "HISTORY_AHEAD": lambda look, flaw: kept_histories.is_ahead(look.store, flaw),
 }

@@ -30,8 +30,8 @@ from sigla.stores.dynamodb.table import MOST_ACTIONS
 from sigla.stores.dynamodb.versions import bring, check_room, count, rests_on_counts, standing
 
 _BEGINS = Condition("begins_with(#sk, :sk)", {"sk": keys.ASSOCIATION})
-_OWN = 20
-"""Actions of a commit beside those of its registrations, its journal row included."""
+_OWN = 24
+"""Actions of a commit beside those of its registrations, with what tells of it."""
 
 
 # --- reading ---------------------------------------------------------------------------------------------------------
@@ -69,9 +69,10 @@ def change(tools: Tools, change: AssociationsChanged, at: int, purge: Purge) -> 
     heads = [_moved(tools, change, head, at) for head in change.heads]
     others = chain(registered.actions, *(each.actions for each in purged), _rows(tools, change))
     actions, claims = merged([*heads, *others]), registered.claims
-    if len(actions) + len(claims) < MOST_ACTIONS:
+    room = MOST_ACTIONS - 1 - len(heads)  # its journal row, and a history for each subject
+    if len(actions) + len(claims) <= room:
         actions, claims = actions + claims, []
-    if len(actions) >= MOST_ACTIONS:
+    if len(actions) > room:
         raise SchemaTooLarge
     return CommitPlan(
         actions,

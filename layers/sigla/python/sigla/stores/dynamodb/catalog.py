@@ -31,11 +31,23 @@ from sigla.model import (
     Version,
 )
 from sigla.ports.clock import Clock
+from sigla.ports.log import LogEntry
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.dynamodb import associations, exporters, holders, imports, items, keks, reading, sweeping
+from sigla.stores.dynamodb import (
+    associations,
+    exporters,
+    histories,
+    holders,
+    imports,
+    items,
+    keks,
+    reading,
+    sweeping,
+)
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits
 from sigla.stores.dynamodb.imports import Imports
+from sigla.stores.dynamodb.kept_histories import KeptHistories
 from sigla.stores.dynamodb.kept_rows import KeptRows
 from sigla.stores.dynamodb.lists import Lists
 from sigla.stores.dynamodb.places import Places
@@ -94,6 +106,9 @@ class AwsCatalog:
         wanted = set(digests)
         hits = [found.state.shown(stored.row) for stored in found.stored if wanted.intersection(stored.digests)]
         return tuple(reversed(hits))
+
+    def commits_about(self, subject: Subject) -> Iterator[LogEntry]:
+        return histories.commits_about(self._tools, subject)
 
     # --- one id ------------------------------------------------------------------------------------------------------
 
@@ -233,6 +248,11 @@ class AwsCatalog:
     def second_names(self) -> SecondNames:
         """What an earlier release kept under names that are read as others, for who looks for it."""
         return SecondNames(self._commits, self._lists)
+
+    @property
+    def kept_histories(self) -> KeptHistories:
+        """Histories of subjects, for who compares them and carries them elsewhere."""
+        return KeptHistories(self._tools, self._lists)
 
     @property
     def kept_rows(self) -> KeptRows:

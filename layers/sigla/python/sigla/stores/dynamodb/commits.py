@@ -8,7 +8,7 @@ from sigla.changes import Change, VersionPurged
 from sigla.errors import Conflict, StoreError
 from sigla.journal import Effects
 from sigla.model import BodyKey
-from sigla.stores.dynamodb import changes, sweeping
+from sigla.stores.dynamodb import changes, histories, sweeping
 from sigla.stores.dynamodb.actions import Action, put, rests_on_another
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.principals import AwsPrincipals
@@ -68,8 +68,8 @@ class Commits:
             if planned.claims:
                 self.tools.table.write_all(planned.claims)
             try:
-                rows = [self._journal(change, planned.effects, at, by)] if journaled else []
-                self.tools.table.transact(planned.actions + rows)
+                telling = self._telling(change, planned.effects, at, by) if journaled else []
+                self.tools.table.transact(planned.actions + telling)
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
                     return planned
@@ -81,9 +81,11 @@ class Commits:
                 return planned
         raise Conflict
 
-    def _journal(self, change: Change, effects: Effects, at: int, by: str) -> Action:
-        form = packed(journal.row(change, effects, journal.origin(change, by)))
-        return put(self.tools.places.journal(at, change.nonce), {"form": form, "expires": at // 1000 + JOURNAL_KEPT_S})
+    def _telling(self, change: Change, effects: Effects, at: int, by: str) -> list[Action]:
+        """The journal's row, and what it tells in the history of each subject."""
+        places, row = self.tools.places, journal.row(change, effects, journal.origin(change, by))
+        form: Item = {"form": packed(row), "expires": at // 1000 + JOURNAL_KEPT_S}
+        return [put(places.journal(at, change.nonce), form), *histories.items_of(places, row, at)]
 
     def _tidy(self, done: CommitPlan) -> tuple[BodyKey, ...]:
         """What can also be done later, and is then: by whoever follows the journal."""

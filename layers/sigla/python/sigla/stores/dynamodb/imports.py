@@ -28,7 +28,7 @@ from sigla.stores.dynamodb.plans import CommitPlan, unmoved
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
-AT_ONCE = 20
+AT_ONCE = 19
 """Subjects of one transaction: up to four actions each, and one for each context."""
 
 IMPORT = "IMPORT"

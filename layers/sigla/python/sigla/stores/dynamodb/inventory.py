@@ -1,8 +1,9 @@
 """Everything a bucket and a table hold, whether or not anything points to it."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 from urllib.parse import unquote
 
 from sigla import keys
@@ -13,6 +14,7 @@ from sigla.keks.nouns import Dek, Kek
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import ProgressAlone, UnreadableRow
+from sigla.ports.log import LogEntry
 from sigla.rules.bodies import believed
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
@@ -86,6 +88,22 @@ class AwsInventory:
 
     def recount_deks(self, kek: str, at: int) -> None:
         self._catalog.kept_rows.recount_deks(kek, at)
+
+    def with_history(self, known: Iterable[Subject] = ()) -> Iterator[Subject]:
+        """No list has the partitions of subjects without versions and settings."""
+        return self._catalog.kept_histories.subjects(known)
+
+    def history_positions(self, subject: Subject) -> Iterator[int]:
+        return self._catalog.kept_histories.positions(subject, self.journal_kept_since())
+
+    def is_in_history(self, subject: Subject, position: int) -> bool:
+        return self._catalog.kept_histories.has(subject, position)
+
+    def mend_history(self, subject: Subject, position: int, row: Mapping[str, Any] | None) -> None:
+        self._catalog.kept_histories.mend(subject, position, row)
+
+    def bring_history(self, subject: Subject, entries: Sequence[LogEntry]) -> None:
+        self._catalog.kept_histories.bring(subject, entries)
 
     def is_empty(self) -> bool:
         identity = keys.identity_object(self._registry)

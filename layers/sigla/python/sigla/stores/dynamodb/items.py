@@ -3,6 +3,7 @@
     HEAD          context, name, revision, nonce, at, generation, highest, newest, hidden, referred; associations,
                   strong: how many it has, and whether its one is strong
     V#…           row, nonce, targets, digests
+    C#…           commit: an entry of the history; carried: it is of another journal than this registry's
     SETTINGS      config, mode, revision, at    and its copy in the list: context, name, config, mode, …
     ID            ids: every id that stands for the content, the one last written first
     HOLDERS       count, buried, displaced: name, version, generation, ts and revision of the last holder, where an
@@ -10,6 +11,7 @@
     @… (holder)   context, name, version, generation, deleted, ts, revision
     referrer      context, name, generation, version, id, referenced, nonce
     name, context, list     context, name; the list also active, a context also count
+    carried       context, name of a subject whose history is also another registry's
     KEK           kek (absent: removed for good; the row keeps its time), revision, at, stored, active: its DEKs
     DEK           dek, revision    and its copy in the list: kek, subject, deleted
     ASSOCIATED    guids: of the associations of a resource, by which a commit tells that they are as they were seen

@@ -88,6 +88,16 @@ def _position(each: tuple[int, Item]) -> int:
     return each[0]
 
 
+def position_at(at: int, nonce: str) -> int:
+    """Where the row of a commit stands."""
+    return at * _TIES + crc32(keys.component(nonce).encode()) % _TIES
+
+
+def time_of(position: int) -> int:
+    """The time of the commit whose row stands there."""
+    return position // _TIES
+
+
 def _position_of(sk: str) -> int:
     at, _, nonce = sk.partition("#")
     return int(at) * _TIES + crc32(nonce.encode()) % _TIES

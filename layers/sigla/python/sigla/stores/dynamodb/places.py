@@ -23,6 +23,13 @@ class Places:
     def version(self, subject: Subject, generation: int, version: Version) -> Key:
         return keys.subject_pk(self.registry, subject), keys.version_sk(generation, version)
 
+    def commit(self, subject: Subject, at: int, nonce: str) -> Key:
+        """An item of the subject's history."""
+        return keys.subject_pk(self.registry, subject), keys.commit_sk(at, nonce)
+
+    def carried(self, subject: Subject) -> Key:
+        return keys.carried_pk(self.registry), keys.list_sk(subject)
+
     def settings(self, scope: Subject) -> Key:
         """A subject's beside its head, a context's beside its counter."""
         if scope == REGISTRY_WIDE:

@@ -19,6 +19,9 @@ from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.reading import Life, life
 from sigla.stores.dynamodb.table import Table
 
+TELLING = 2
+"""Actions of a commit that tell of it: its journal row, and an item in the history of its subject."""
+
 
 @dataclass(frozen=True, slots=True)
 class CommitPlan:

@@ -27,13 +27,13 @@ from sigla.stores.dynamodb.actions import (
 from sigla.stores.dynamodb.ids import Ledger, held_once_more
 from sigla.stores.dynamodb.items import LastHolder, Stored
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved, unmoved
+from sigla.stores.dynamodb.plans import TELLING, CommitPlan, Tools, earlier, moved, unmoved
 from sigla.stores.dynamodb.reading import newest
 from sigla.stores.dynamodb.table import MOST_ACTIONS
 from sigla.stores.dynamodb.values import Item
 
-_FIXED = 12
-"""Actions of a registration that do not depend on what it references or purges, its journal row included."""
+_FIXED = 11 + TELLING
+"""Actions of a registration that do not depend on what it references or purges."""
 _PER_PURGED = 4
 
 
@@ -142,7 +142,7 @@ class Brought:
         # The head comes first: it tells a lost race.
         actions = sorted(written.values(), key=lambda action: action.key != self.head)
         claims = self.claims
-        if len(actions) + len(claims) < MOST_ACTIONS:
+        if len(actions) + len(claims) <= MOST_ACTIONS - TELLING:
             actions, claims = actions + claims, []
         return CommitPlan(actions, Effects(listed=self.listed), buried, claims, garbage=list(garbage))
 

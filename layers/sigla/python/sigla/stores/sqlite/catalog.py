@@ -29,8 +29,9 @@ from sigla.model import (
     Version,
 )
 from sigla.model import LATEST as NEWEST
+from sigla.ports.log import LogEntry
 from sigla.ports.subjects import Snapshot, VersionKey
-from sigla.stores.sqlite import associations, changes, exporters, journal, keks, lists, rows, speakers
+from sigla.stores.sqlite import associations, changes, exporters, histories, journal, keks, lists, rows, speakers
 from sigla.stores.sqlite.unit import Reader
 
 
@@ -73,6 +74,9 @@ class EmbeddedCatalog:
             (rows.subject_key(subject), orjson.dumps(list(digests)).decode()),
         )
         return tuple(rows.row(columns) for columns in found)
+
+    def commits_about(self, subject: Subject) -> Iterator[LogEntry]:
+        return histories.commits_about(self._unit, subject)
 
     # --- one id ------------------------------------------------------------------------------------------------------
 

@@ -1,8 +1,9 @@
 """Everything a directory holds, whether or not anything points to it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import scandir
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 from sigla import keys
@@ -12,7 +13,8 @@ from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports.inventory import ProgressAlone, UnreadableRow
-from sigla.stores.sqlite import associations, exporters, keks, second_names
+from sigla.ports.log import LogEntry
+from sigla.stores.sqlite import associations, exporters, histories, keks, second_names
 from sigla.stores.sqlite.directory import BODY
 from sigla.stores.sqlite.unit import Reader
 
@@ -84,6 +86,23 @@ class EmbeddedInventory:
         del at
         with self._unit.step():
             keks.rewrite(self._unit.connection, kek)
+
+    def with_history(self, known: Iterable[Subject] = ()) -> Iterator[Subject]:
+        """Its own table tells all there are."""
+        del known
+        return histories.with_history(self._unit)
+
+    def history_positions(self, subject: Subject) -> Iterator[int]:
+        return histories.positions(self._unit, subject)
+
+    def is_in_history(self, subject: Subject, position: int) -> bool:
+        return histories.is_in_history(self._unit, subject, position)
+
+    def mend_history(self, subject: Subject, position: int, row: Mapping[str, Any] | None) -> None:
+        histories.mend(self._unit, subject, position, row)
+
+    def bring_history(self, subject: Subject, entries: Sequence[LogEntry]) -> None:
+        histories.bring(self._unit, subject, entries)
 
     def is_empty(self) -> bool:
         used = (

@@ -12,7 +12,9 @@ from sigla import journal
 from sigla.changes import Change
 from sigla.journal import NO_EFFECTS, Effects, row_at
 from sigla.journal.log_entries import entry_of_row
+from sigla.journal.subject_histories import subjects_of
 from sigla.ports.log import Link, LogEntry
+from sigla.stores.sqlite import histories
 from sigla.stores.sqlite.principals import token_of
 from sigla.stores.sqlite.unit import Reader
 
@@ -26,9 +28,11 @@ def append(db: sqlite3.Connection, change: Change, effects: Effects = NO_EFFECTS
     origin = journal.origin(change, token_of(db, change.author, change.ts))
     if before := _hash_of_last(db):
         origin["before"] = before
-    form = orjson.dumps(journal.row(change, effects, origin))
+    row = journal.row(change, effects, origin)
+    form = orjson.dumps(row)
     position = db.execute("INSERT INTO journal (form) VALUES (?)", (form,)).lastrowid
     db.execute("INSERT OR REPLACE INTO journal_end VALUES (1, ?, ?)", (position, _hash(form)))
+    histories.note(db, subjects_of(row), position or 0)
 
 
 def _hash_of_last(db: sqlite3.Connection) -> str:

@@ -174,6 +174,14 @@ CREATE {temporary} TABLE IF NOT EXISTS journal_end (  -- the last row of the jou
     hash TEXT NOT NULL            -- SHA-256 of the row
 ) STRICT;
 """,
+    "history": """
+CREATE {temporary} TABLE IF NOT EXISTS history (  -- which commits were about a subject
+    subject BLOB NOT NULL,        -- the qualified name in UTF-16
+    position INTEGER NOT NULL,    -- in the journal; negative: of another registry's, the newest of them -1
+    form BLOB,                    -- JSON: of another registry's, what it told; else the row in the journal tells it
+    PRIMARY KEY (subject, position)
+) STRICT, WITHOUT ROWID;
+""",
     "exporter": """
 CREATE {temporary} TABLE IF NOT EXISTS exporter (
     key BLOB PRIMARY KEY,         -- the name in UTF-16

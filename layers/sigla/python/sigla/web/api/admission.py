@@ -21,7 +21,7 @@ SETTINGS = ("/config", "/mode")
 
 def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Principal) -> Registry:
     """The registry as the principal sees it: the same for whoever reaches everything. Raises Denied."""
-    access, exchange.may = asked(route, exchange), principal.may
+    access, exchange.may, exchange.caller = asked(route, exchange), principal.may, principal.name
     if access not in principal.may:
         raise _denied(access, named(route, exchange))
     exchange.sees_credentials = WRITE in principal.may and principal.reach is None

@@ -63,7 +63,7 @@ class Exchange:
     params: of the path, decoded. prefix: the parameter that a context in the path is put before, and how (CPATH-4, 5).
     context: the one that the path is below. sees_credentials: whether the caller may write what is the whole
     registry's, and so is told the credentials that are kept with it. may: what the caller may ask for; None:
-    everything.
+    everything. caller: its name; empty where no credentials are asked for.
     """
 
     params: Mapping[str, str]
@@ -76,6 +76,7 @@ class Exchange:
     operation: str = ""
     sees_credentials: bool = True
     may: Collection[Access] | None = None
+    caller: str = ""
     _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
 
     def check(self, access: Access, subject: Subject | None = None) -> None:

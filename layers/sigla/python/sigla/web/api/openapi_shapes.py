@@ -218,6 +218,23 @@ SHAPES: dict[str, Shape] = {
         keyMaterial=TEXT,
         **_HISTORY,
     ),
+    "History": _list(
+        _object(
+            "at",
+            "commit",
+            "about",
+            at={"type": "string", "format": "date-time"},
+            by=TEXT,
+            name=TEXT,
+            change=TEXT,
+            via=_object(way=TEXT, request=TEXT, address=TEXT, forwarder=TEXT),
+            was=TEXT,
+            **{"is": TEXT},
+            commit=TEXT,
+            about=_list(_object("type", type=TEXT, name=TEXT, version=NUMBER, id=NUMBER, gone=FLAG, subject=TEXT)),
+            more=NUMBER,
+        )
+    ),
     "SubjectVersions": _list(_object("subject", "version", **_SUBJECT_VERSION)),
     "ContextIds": _list(_object("context", "id", context=TEXT, id=NUMBER)),
     "Verdict": _object("is_compatible", is_compatible=FLAG, messages=_list(TEXT)),

@@ -215,6 +215,8 @@ ROUTES = (
     Route("GET", "/subjects/{subject}/metadata", READ, subjects.metadata, "The latest version with these properties",
           "Schema", query=(Query("key", TEXTS), Query("value", TEXTS), FORMAT, DELETED),
           refuses=(*NO_SUBJECT, *NO_ID, *SHOWN), lists=True),
+    Route("GET", "/subjects/{subject}/history", READ, subjects.history, "What became of a subject, newest first",
+          "History", query=PAGED_SCHEMAS, refuses=NO_SUBJECT, lists=True),
     Route("GET", "/subjects/{subject}/versions", READ, subjects.versions, "The versions of a subject", "Numbers",
           query=(DELETED, DELETED_ONLY, Query("deletedAsNegative", FLAG, "All, soft-deleted ones negated"), *PAGED),
           refuses=NO_SUBJECT, lists=True),

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sigla.auth.permissions import ADMIN
 from sigla.errors import InvalidSchema
+from sigla.journal.log_entries import form_of_entry, without_address
 from sigla.keks.rules import completed
 from sigla.model import Page, Show
 from sigla.registry import Registry
@@ -114,6 +116,16 @@ def metadata(
 ) -> Answer:
     pairs = list(zip(key, value, strict=False))
     return json_answer(answers.entity(registry.find_by_metadata(exchange.subject, pairs, deleted=deleted, form=format)))
+
+
+def history(exchange: Exchange, registry: Registry, *, offset: int, limit: int) -> Answer:
+    """Names of others, and addresses, are told to administrators; each caller is told its own name."""
+    entries = registry.subject_history(exchange.subject, page=Page(offset, limit))
+    known = registry.names_behind(entries)
+    if exchange.may is not None and ADMIN not in exchange.may:
+        known = {token: name for token, name in known.items() if name == exchange.caller}
+        entries = [without_address(entry) for entry in entries]
+    return json_answer([form_of_entry(entry, known.get(entry.by)) for entry in entries])
 
 
 def delete_version(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:

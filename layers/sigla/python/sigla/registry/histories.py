@@ -1,0 +1,33 @@
+"""What became of a subject: every commit that was about it, also after it was deleted for good."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain
+
+from sigla.errors import SubjectNotFound
+from sigla.journal import ANYONE, SIGLA
+from sigla.model import Page, Subject
+from sigla.ports.log import LogEntry
+from sigla.registry.lookup import is_known
+from sigla.registry.paging import paged
+from sigla.registry.resources import Resources
+
+
+def subject_history(resources: Resources, subject: Subject, *, page: Page) -> list[LogEntry]:
+    """Newest first. Raises SubjectNotFound for a subject that nothing was ever told of, and nothing is stored of."""
+    view = resources.ask(subject)
+    entries = resources.catalog.commits_about(view.subject)
+    first = next(entries, None)
+    if first is None:
+        if not is_known(view, deleted=True):
+            raise SubjectNotFound(subject=view.subject)
+        return []  # stored before histories were
+    return paged(chain([first], entries), page)
+
+
+def names_behind(resources: Resources, entries: Iterable[LogEntry]) -> Mapping[str, str]:
+    """The names that are kept behind the tokens of these entries, by token."""
+    tokens = {entry.by for entry in entries} - {"", SIGLA, ANYONE}
+    if not tokens:
+        return {}
+    kept = resources.principals.names(resources.clock.now())
+    return {each.token: each.name for each in kept if each.token in tokens}
