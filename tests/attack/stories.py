@@ -243,7 +243,9 @@ READS: dict[str, Story] = {
     "schemas": Story(lambda registry: registry.schemas(Search(context=None), page=PAGE), USED),
     "subjects": Story(lambda registry: registry.subjects(Search(context=None), show=Show.ALL, page=PAGE), USED),
     "versions": Story(on(Registry.versions, "orders", page=PAGE), HISTORY),
-    "a history": Story(on(Registry.subject_history, "orders", page=PAGE), HISTORY),
+    "a history": Story(
+        lambda registry: [told.matters for told in registry.subject_history(subject("orders"), page=PAGE)], HISTORY
+    ),
     "referrers": Story(on(Registry.referenced_by, "base", Version(1), deleted=True, page=PAGE), USED),
     "the config in force": Story(on(Registry.config, "orders", default_to_global=True), (config("", level="FULL"),)),
     "the global mode": Story(lambda registry: registry.mode(GLOBAL), (mode("", "READONLY"),)),

@@ -1,11 +1,14 @@
 import json
+import re
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from sigla.auth.api_keys import ApiKey, read_key, shown_moment, verifier_of
 from sigla.cli import main
+from sigla.opening import operator
 from sigla.settings import PREFIX
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.contract.engines import BUCKET, REGION, in_process
@@ -43,7 +46,7 @@ def test_a_key_is_two_lines_that_a_person_and_a_script_can_read(data: str, capsy
 def test_a_key_may_only_read_unless_more_is_asked_for(data: str, capsys: Captured) -> None:
     assert main(["keys", "create", "curious", "--data", data, "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert set(told) == {"key", "secret", "role", "delete", "subjects", "created", "expires", "former"}
+    assert set(told) == {"key", "secret", "role", "delete", "subjects", "created", "expires", "former", "by"}
     assert (told["key"], told["role"], told["subjects"]) == ("curious", "reader", [])
 
 
@@ -80,7 +83,7 @@ def test_a_revoked_key_is_gone(data: str, capsys: Captured) -> None:
     told = capsys.readouterr()
     assert json.loads(told.out.splitlines()[-1]) == {"key": "orders", "revoked": True}
     assert "a minute" in told.err
-    assert EmbeddedKeys(Path(data)).get("orders") is None
+    assert listed(data, capsys) == []
 
 
 def test_a_damaged_key_is_told_beside_the_others(data: str, capsys: Captured) -> None:
@@ -340,7 +343,7 @@ def test_the_day_of_the_last_use_is_listed(data: str, capsys: Captured) -> None:
     main(["keys", "list", "--data", data, "--json"])
     assert [each["used"] for each in json.loads(capsys.readouterr().out)] == ["2999-11-30", None]
     main(["keys", "list", "--data", data])
-    assert [line.split()[-1] for line in capsys.readouterr().out.splitlines()] == ["used", "2999-11-30", "-"]
+    assert [line.split()[-2] for line in capsys.readouterr().out.splitlines()] == ["used", "2999-11-30", "-"]
 
 
 @pytest.mark.parametrize("prefix, warned", [(":.team", True), (":.team:", False), ("orders-", False), (":*:", False)])
@@ -362,3 +365,30 @@ def test_a_key_in_aws_is_rotated_in_its_bucket(monkeypatch: pytest.MonkeyPatch, 
         (told,) = json.loads(capsys.readouterr().out)
         assert len(told["former"]) == 1
         assert told["used"] is None
+
+
+def test_a_key_says_who_made_and_who_revoked_it(data: str, capsys: Captured) -> None:
+    """Whoever finds a key that opened too much asks who gave it out; its secret is verified by nothing any more."""
+    me = operator()
+    assert me.startswith("cli:")
+    for words in (["create", "orders", "--role", "writer"], ["revoke", "orders"]):
+        assert main(["keys", *words, "--data", data]) == 0
+    assert listed(data, capsys) == []
+    (key,) = listed(data, capsys, "--revoked")
+    assert (key["by"], key["revoked"]["by"], key["former"]) == (me, me, [])
+    assert main(["keys", "list", "--revoked", "--data", data]) == 0
+    assert re.search(rf"  revoked 20[0-9: -]+ by {me}  0  +-  +{me}\n", capsys.readouterr().out)
+    assert main(["keys", "revoke", "orders", "--data", data]) == 1
+    assert main(["keys", "rotate", "orders", "--data", data]) == 1
+    assert capsys.readouterr().err.count("Unknown key orders") == 2
+    assert main(["keys", "create", "orders", "--data", data]) == 0, "the name may be used again"
+    assert main(["keys", "create", "orders", "--data", data]) == 1
+    (key,) = listed(data, capsys, "--revoked")
+    assert "revoked" not in key
+
+
+def listed(data: str, capsys: Captured, *words: str) -> list[dict[str, Any]]:
+    capsys.readouterr()
+    assert main(["keys", "list", *words, "--data", data, "--json"]) == 0
+    found: list[dict[str, Any]] = json.loads(capsys.readouterr().out)
+    return found

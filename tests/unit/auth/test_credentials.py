@@ -10,6 +10,7 @@ import pytest
 from sigla.auth import api_keys, credentials
 from sigla.auth.api_keys import NotAKey
 from sigla.auth.credentials import BasicKeys
+from sigla.auth.key_members import LAST_MOMENT
 from sigla.auth.permissions import READ, WRITE
 from sigla.errors import StoreError
 from sigla.stores.sqlite.keys import EmbeddedKeys
@@ -383,5 +384,5 @@ def test_a_key_made_in_a_bucket_while_names_are_guessed_is_good_within_five_seco
 
 def test_every_moment_of_a_key_can_be_shown() -> None:
     """`sigla keys list` shows when a key was made."""
-    shown = datetime.fromtimestamp(api_keys.LAST_MOMENT / 1000, UTC)
+    shown = datetime.fromtimestamp(LAST_MOMENT / 1000, UTC)
     assert shown.year == 9999

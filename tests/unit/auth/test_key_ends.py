@@ -12,6 +12,7 @@ import pytest
 from sigla.auth import api_keys, credentials, rotation
 from sigla.auth.api_keys import NotAKey
 from sigla.auth.credentials import BasicKeys
+from sigla.auth.key_members import MOST_SECRETS
 from sigla.auth.permissions import DELETE, READ, WRITE
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import NOW, FixedClock
@@ -161,7 +162,7 @@ def test_a_rotation_ends_all_secrets_before(keys: Kept, who: BasicKeys, clock: F
 def test_a_key_has_only_so_many_secrets(keys: Kept) -> None:
     """Each is compared with each guess; who rotates every hour and keeps all for a year has made a mistake."""
     a_key(keys)
-    for _ in range(api_keys.MOST_SECRETS - 1):
+    for _ in range(MOST_SECRETS - 1):
         rotation.rotate(keys, "orders", now=NOW, lasts_ms=DAY_MS)
     with pytest.raises(rotation.NotRotated, match=f"wait until {api_keys.shown_moment(NOW + DAY_MS)}, or .* --for 0"):
         rotation.rotate(keys, "orders", now=NOW, lasts_ms=DAY_MS)

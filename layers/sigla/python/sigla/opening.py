@@ -71,10 +71,10 @@ def writing(address: Address, way: str = "cli") -> Iterator[Writing]:
             registry, _ = opened.enter_context(among_others(store, settings, ring))
         else:
             registry, _ = beside(store, settings, ring)
-        yield Writing(attributed(registry, Author(_operator(), way)), store)
+        yield Writing(attributed(registry, Author(operator(), way)), store)
 
 
-def _operator() -> str:
+def operator() -> str:
     """Who has started this process. No API key has a colon in its name."""
     with suppress(KeyError):
         return f"cli:{getpwuid(getuid()).pw_name}"

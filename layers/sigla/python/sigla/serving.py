@@ -13,6 +13,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from sigla import __version__, authentication, languages, observe
+from sigla.auth.api_keys import is_revoked
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.tokens.bearer import BearerTokens
@@ -297,7 +298,7 @@ def _places(address: Address, settings: Settings, names: Collection[str]) -> Map
 
 def _access(auth: str, issuers: Sequence[Issuer], members: Sequence[_Opened]) -> str:
     """Who may ask, for people."""
-    keyless = [each for each in members if not each.store.keys.names()]
+    keyless = [each for each in members if all(is_revoked(*kept) for kept in each.store.keys.list())]
     data = quote((keyless or members)[0].address.path)
     name = ", ".join(each.name for each in keyless)
     return authentication.access_words(auth, issuers, has_keys=not keyless, data=data, keyless=name)

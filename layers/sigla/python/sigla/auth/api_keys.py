@@ -3,8 +3,10 @@
 {"form": 2, "name": "orders", "role": "writer", "delete": false, "subjects": ["orders-"],
  "verifier": "<SHA-256 in hex>", "created": 1700000000000}
 
-`expires` is a time, too. A key that was rotated has `"former": [{"verifier": "…", "until": 1700000000000}]`: secrets
-that go on opening until then.
+`by` says who made it, as the journal names authors of commands; keys of 0.2.0 and before have none. `expires` is a
+time, too. A key that was rotated has `"former": [{"verifier": "…", "until": 1700000000000}]`: secrets that go on
+opening until then. One that was revoked has `"revoked": {"at": 1700000000000, "by": "cli:ada"}` and a verifier of no
+secret, so that it opens nothing in a release that does not know of this either.
 
 A release that does not know of a restriction would let the key do what it must not, so a key that has one says form 2,
 and is refused by 0.2.0. All others say form 1, and go on opening after a way back. 0.2.0 passes by `former`: it takes
@@ -14,31 +16,25 @@ the newest secret alone.
 import json
 import re
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
 from hashlib import sha256
 from typing import Any, Protocol
 
+from sigla.auth.key_members import LAST_MOMENT, MEMBERS
 from sigla.auth.permissions import ROLES, WRITE, WRITER, Principal, principal
 from sigla.forms import API_KEY, API_KEY_OF_0_2, FORM, newer
 from sigla.rules import names
-from sigla.shapes import fits
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 """No colon, which ends the name in Basic credentials; nothing that a file, an object or a shell would mind."""
 
-VERIFIER = re.compile(r"[0-9a-f]{64}")
+OF_NO_SECRET = "0" * 64
+"""The verifier of a revoked key: no text with this SHA-256 is known."""
 
 SECRET_BYTES = 32
-
-MOST_SECRETS = 4
-"""So many open a key at a time: the newest, and those before the last rotations."""
-
-LAST_MOMENT = 253_402_300_799_999
-"""The end of the year 9999, in milliseconds since 1970: calendars go no further."""
 
 
 class Keys(Protocol):
@@ -91,6 +87,10 @@ class KeyTaken(Exception):
     """There is a key of this name."""
 
 
+class KeyChanged(Exception):
+    """Another process changes it now; the message is a sentence."""
+
+
 class NotAKey(ValueError):
     """A name, a role or a prefix that no key can have; the message is a sentence."""
 
@@ -141,11 +141,19 @@ class Secret:
 
 
 @dataclass(frozen=True, slots=True)
+class Revocation:
+    """at: milliseconds since the epoch. by: who revoked the key."""
+
+    at: int
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class ApiKey:
     """A key as it is kept. subjects: prefixes; none of them is everything. created: milliseconds since the epoch.
 
     deletes: whether a writer may delete, too. expires: from when on it opens nothing; None for never. former: secrets
-    that it had before it was rotated.
+    that it had before it was rotated. by: who made it; empty if that is unknown. revoked: then it opens nothing.
     """
 
     name: str
@@ -156,6 +164,8 @@ class ApiKey:
     deletes: bool = False
     expires: int | None = None
     former: tuple[Secret, ...] = ()
+    by: str = ""
+    revoked: Revocation | None = None
 
     @property
     def until(self) -> int:
@@ -190,6 +200,8 @@ class ApiKey:
             "created": self.created,
             **({} if self.expires is None else {"expires": self.expires}),
             **({"former": [asdict(each) for each in self.former]} if self.former else {}),
+            **({"by": self.by} if self.by else {}),
+            **({"revoked": asdict(self.revoked)} if self.revoked else {}),
         }
 
     def record(self) -> bytes:
@@ -205,16 +217,52 @@ def create(
     now: int,
     deletes: bool = False,
     expires: int | None = None,
+    by: str = "",
 ) -> tuple[ApiKey, str]:
-    """The key, with its secret: 256 random bits, which cannot be guessed from their hash. Raises NotAKey, KeyTaken."""
+    """The key, with its secret: 256 random bits, which cannot be guessed from their hash. Raises NotAKey, KeyTaken.
+
+    It takes the place of a key of its name that was revoked.
+    """
     _check_name(name)
     check_good_for(role, subjects, deletes=deletes)
     if expires is not None and expires <= now:
         raise NotAKey(f"The key would have expired already, at {shown_moment(expires)}.")
     secret, verifier = drawn_secret()
-    key = ApiKey(name, role, tuple(subjects), verifier, now, deletes and role == WRITER, _in_calendars(expires))
-    keys.put(name, key.record())
+    deletes, ends = deletes and role == WRITER, _in_calendars(expires)
+    key = ApiKey(name, role, tuple(subjects), verifier, now, deletes, ends, by=by)
+    try:
+        keys.put(name, key.record())
+    except KeyTaken:
+        before = keys.get(name)
+        if before is None or not is_revoked(name, before) or not keys.replace(name, before, key.record()):
+            raise
     return key, secret
+
+
+def is_revoked(name: str, record: bytes) -> bool:
+    """Whether a key that was revoked is kept there, and nothing else."""
+    try:
+        return read_key(name, record).revoked is not None
+    except DamagedKey:
+        return False
+
+
+def revoke(keys: Keys, name: str, *, now: int, by: str) -> bool:
+    """Whether there was a key, which opens nothing from now on, and says who revoked it.
+
+    A record that cannot be read as a key is taken away. Raises KeyChanged.
+    """
+    record = keys.get(name)
+    if record is None or is_revoked(name, record):
+        return False
+    try:
+        key = read_key(name, record)
+    except DamagedKey:
+        return keys.remove(name)
+    revoked = replace(key, verifier=OF_NO_SECRET, former=(), revoked=Revocation(now, by))
+    if not keys.replace(name, record, revoked.record()):
+        raise KeyChanged(f"The key {name} was changed at this moment: try again.")
+    return True
 
 
 def _in_calendars(moment: int | None) -> int | None:
@@ -240,7 +288,7 @@ def read_key(name: str, record: bytes) -> ApiKey:
     said = members_of(record)
     if form := newer(said, API_KEY):
         raise KeyTooNew(f"it has form {form}, written by a newer release of Sigla")
-    for field, (is_fit, shape) in _SHAPES.items():
+    for field, (is_fit, shape) in MEMBERS.items():
         if not is_fit(said.get(field)):
             raise DamagedKey(f"its {field} is not {shape}")
     if said["name"] != name:
@@ -256,6 +304,8 @@ def read_key(name: str, record: bytes) -> ApiKey:
         deletes,
         said.get("expires"),
         former,
+        said.get("by") or "",
+        Revocation(**said["revoked"]) if said.get("revoked") else None,
     )
     try:
         _check_name(key.name)
@@ -282,55 +332,6 @@ def members_of(record: bytes) -> Mapping[str, Any]:
     if not isinstance(said, Mapping):
         raise DamagedKey("it is not a JSON object")
     return said
-
-
-def _is_verifier(value: object) -> bool:
-    return isinstance(value, str) and VERIFIER.fullmatch(value) is not None
-
-
-def _is_texts(value: object) -> bool:
-    """A text alone would pass for the list of its letters."""
-    return isinstance(value, list) and all(isinstance(each, str) for each in value)
-
-
-def _is_moment(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LAST_MOMENT
-
-
-def _is_moment_or_absent(value: object) -> bool:
-    return value is None or _is_moment(value)
-
-
-def _is_former(value: object) -> bool:
-    """An absent one is None; more of them than a key can have were not written by a release."""
-    if value is None:
-        return True
-    return (
-        isinstance(value, list)
-        and len(value) < MOST_SECRETS
-        and all(
-            isinstance(each, Mapping) and _is_verifier(each.get("verifier")) and _is_moment(each.get("until"))
-            for each in value
-        )
-    )
-
-
-def _is_form(value: object) -> bool:
-    """Keys from before the numbers have none."""
-    return value is None or (isinstance(value, int) and not isinstance(value, bool))
-
-
-_SHAPES: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    FORM: (_is_form, "a number"),
-    "name": (partial(fits, type=str), "a text"),
-    "role": (partial(fits, type=str), "a text"),
-    "subjects": (_is_texts, "a list of texts"),
-    "verifier": (_is_verifier, "a SHA-256 in hex"),
-    "created": (_is_moment, "a time in milliseconds since 1970"),
-    "expires": (_is_moment_or_absent, "a time in milliseconds since 1970"),
-    "former": (_is_former, f"a list of up to {MOST_SECRETS - 1} secrets before, each with its verifier and its end"),
-}
-"""What each field of a record must be, and how people call that."""
 
 
 def verifier_of(secret: str) -> str:

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Final, Protocol
 
 from sigla.auth.api_keys import (
-    MOST_SECRETS,
     NAME,
     ApiKey,
     DamagedKey,
@@ -26,6 +25,7 @@ from sigla.auth.api_keys import (
     shown_moment,
     verifier_of,
 )
+from sigla.auth.key_members import MOST_SECRETS
 from sigla.auth.permissions import Principal
 from sigla.bounded import BoundedMemory
 from sigla.errors import StoreError

@@ -4,10 +4,13 @@ import json
 from dataclasses import dataclass, replace
 from typing import Final
 
-from sigla.auth.api_keys import MOST_SECRETS, ApiKey, Keys, Secret, drawn_secret, members_of, read_key, shown_moment
+from sigla.auth.api_keys import ApiKey, Keys, Secret, drawn_secret, members_of, read_key, shown_moment
+from sigla.auth.key_members import MOST_SECRETS
 from sigla.forms import FORM
 
-OWN_MEMBERS: Final = frozenset({FORM, "name", "role", "delete", "subjects", "verifier", "created", "expires", "former"})
+OWN_MEMBERS: Final = frozenset(
+    {FORM, "name", "role", "delete", "subjects", "verifier", "created", "expires", "former", "by", "revoked"}
+)
 """What a key says of itself here; what else stands in its record stays there."""
 
 
@@ -35,6 +38,8 @@ def rotate(keys: Keys, name: str, *, now: int, lasts_ms: int) -> Rotated:
     if record is None:
         raise UnknownKey(name)
     key = read_key(name, record)
+    if key.revoked is not None:
+        raise UnknownKey(name)
     if key.until <= now:
         raise NotRotated(f"The key {name} expired at {shown_moment(key.until)}: revoke it, and make a new one.")
     until = now + lasts_ms

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from sigla import journal
-from sigla.auth.api_keys import NAME, KeyTaken
+from sigla.auth.api_keys import NAME, KeyTaken, is_revoked
 from sigla.backups.contents import NotABackup
 from sigla.backups.lost import SourceBodies, TargetBodies, with_guids
 from sigla.exporters.nouns import Exporter
@@ -114,9 +114,9 @@ def _bring(state: State, lost: Collection[BodyKey], target: Writing, where: Addr
 
 
 def api_keys(address: Address) -> Records:
-    """All of a registry. Whatever else lies beside them is passed by."""
+    """All of a registry, but those that were revoked. Whatever else lies beside them is passed by."""
     with bodies_kind(address).keys(address) as kept:
-        return [(name, record) for name, record in kept.list() if NAME.fullmatch(name)]
+        return [(name, record) for name, record in kept.list() if NAME.fullmatch(name) and not is_revoked(name, record)]
 
 
 def put_api_keys(address: Address, records: Records) -> None:

@@ -5,6 +5,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -70,6 +71,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     made.set_defaults(run=create)
     listed = actions.add_parser("list", help="list the keys")
+    listed.add_argument("--revoked", action="store_true", help="also those that were revoked, with who did it and when")
     listed.set_defaults(run=show)
     rotated = actions.add_parser(
         "rotate",
@@ -109,6 +111,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def create(args: argparse.Namespace) -> int:
     from sigla.auth import api_keys
+    from sigla.opening import operator
 
     with _kept_in(args) as (keys, clock):
         try:
@@ -120,6 +123,7 @@ def create(args: argparse.Namespace) -> int:
                 now=clock.now(),
                 deletes=args.delete,
                 expires=args.expires and args.expires(clock.now()),
+                by=operator(),
             )
         except api_keys.NotAKey as problem:
             raise Misuse(str(problem)) from None
@@ -185,7 +189,9 @@ def show(args: argparse.Namespace) -> int:
     damaged: dict[str, api_keys.DamagedKey] = {}
     for name, record in records:
         try:
-            listed.append(api_keys.read_key(name, record))
+            key = api_keys.read_key(name, record)
+            if key.revoked is None or args.revoked:
+                listed.append(key)
         except api_keys.DamagedKey as damage:
             damaged[name] = damage
     if args.json:
@@ -193,7 +199,7 @@ def show(args: argparse.Namespace) -> int:
         shown = [{"key": key.name, **_key_facts(key), "used": _used(key, noted) or None} for key in listed]
         print(json.dumps(shown + broken))
     else:
-        head = ("key", "role", "subjects", "created", "expires", "secrets", "used")
+        head = ("key", "role", "subjects", "created", "expires", "secrets", "used", "by")
         _print_table([head, *(_table_row(key, noted, now) for key in listed)])
     for name, broken_key in damaged.items():
         print(f"sigla: {DAMAGED.format(name=name, place=_store_name(args), why=broken_key.advice)}", file=sys.stderr)
@@ -201,9 +207,16 @@ def show(args: argparse.Namespace) -> int:
 
 
 def revoke(args: argparse.Namespace) -> int:
-    with _kept_in(args) as (keys, _):
-        if not keys.remove(args.name):
-            raise Refused(_unknown(args))
+    from sigla.auth import api_keys
+    from sigla.opening import operator
+
+    with _kept_in(args) as (keys, clock):
+        try:
+            was_there = api_keys.revoke(keys, args.name, now=clock.now(), by=operator())
+        except api_keys.KeyChanged as why:
+            raise Refused(str(why)) from None
+    if not was_there:
+        raise Refused(_unknown(args))
     if args.json:
         print(json.dumps({"key": args.name, "revoked": True}))
     print(A_MINUTE.format(name=args.name), file=sys.stderr)
@@ -244,6 +257,8 @@ def _key_facts(key: ApiKey) -> Mapping[str, object]:
         "created": key.created,
         "expires": key.expires,
         "former": [each.until for each in key.secrets[1:]],
+        "by": key.by or None,
+        **({"revoked": asdict(key.revoked)} if key.revoked else {}),
     }
 
 
@@ -257,11 +272,16 @@ def _table_row(key: ApiKey, noted: Mapping[str, str], now: int) -> tuple[str, ..
     expires = "never" if key.expires is None else _minute(key.expires)
     if key.until <= now:
         expires = f"{expires}, expired"
+    if key.revoked is not None:
+        expires = f"revoked {_minute(key.revoked.at)} by {key.revoked.by}"
     former = [each.until for each in key.secrets[1:] if now < each.until]
     secrets = f"{1 + len(former)}, until {_minute(max(former))}" if former else "1"
     role = f"{key.role}, delete" if key.deletes else key.role
     subjects = " ".join(key.subjects) or "all"
-    return key.name, role, subjects, _minute(key.created), expires, secrets, _used(key, noted) or "-"
+    if key.revoked is not None:
+        secrets = "0"
+    used, by = _used(key, noted) or "-", key.by or "-"
+    return key.name, role, subjects, _minute(key.created), expires, secrets, used, by
 
 
 def _minute(moment: int) -> str:
