@@ -13,7 +13,7 @@ Each file says what is tried, how its token differs from a good one, and why it 
 import hashlib
 import hmac
 import json
-from base64 import urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64encode
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -26,8 +26,10 @@ from jwt.api_jws import PyJWS
 
 from sigla.auth.tokens.presented import LONGEST, TokenRefused
 from sigla.stores.sqlite.keys import EmbeddedKeys
+from sigla.web import registries
 from tests.build import NOW
 from tests.issuer import SIGNS, private_key, public_jwk
+from tests.unit.auth import pooled
 from tests.unit.auth.guarded import DOORS, ISSUER, Guarded, guarded, tokens
 
 CORPUS = {path.stem: json.loads(path.read_text()) for path in sorted((Path(__file__).parent / "tokens").glob("*.json"))}
@@ -146,6 +148,30 @@ def test_no_token_of_the_corpus_comes_in_by_any_door(world: Guarded, door: str) 
             assert (reply.status, reply.json) == (401, {"error_code": 401, "message": "Unauthorized"}), name
 
 
+@pytest.mark.parametrize("door", pooled.DOORS)
+def test_no_token_of_the_corpus_comes_into_one_of_several_registries(tmp_path: Path, door: str) -> None:
+    """What it claims leads it to a registry before it is verified: there it is as unauthorized as anywhere."""
+    keys = {name: (EmbeddedKeys(tmp_path / name), dict[str, str]()) for name in ("a", "b")}
+    with pooled.pool(keys, filled=False) as world, pooled.DOORS[door](world) as ask:
+        good = ask("GET", "/subjects", {"authorization": f"Bearer {built({})}"})
+        assert good.status == 200, "else they could be refused for another reason"
+        for name, told in CORPUS.items():
+            for more in ({}, {"host": "b.example"}, {"host": "elsewhere", "target-sr-cluster": "a"}):
+                reply = ask("GET", "/subjects", {"authorization": f"Bearer {built(told)}", **more})
+                assert (reply.status, reply.json) == (401, {"error_code": 401, "message": "Unauthorized"}), name
+
+
+@given(st.binary(max_size=80), st.binary(max_size=80), st.binary(max_size=20))
+def test_whatever_a_request_says_it_chooses_one_registry_or_none(host: bytes, shown: bytes, cluster: bytes) -> None:
+    """Where a registry is chosen, a fault would have no answer yet."""
+    for said in (shown, b"Basic " + shown, b"Basic " + b64encode(shown), b"Bearer " + shown, b"Bearer e30." + shown):
+        headers = {b"host": host, b"authorization": said, b"target-sr-cluster": cluster}
+        assert CHOICE(headers) in ("", "a", "b")
+
+
+CHOICE = registries.Choice(pooled.HOSTS, tuple(pooled.tokens()._issuers.values()))
+
+
 @pytest.mark.parametrize("name", CORPUS)
 def test_each_is_refused_for_the_reason_that_its_file_gives(name: str) -> None:
     """An operator is told why; and the file tries what it says."""
@@ -183,7 +209,9 @@ def test_a_header_and_claims_of_any_shape_open_nothing_without_a_signature(
     said = (ISSUER.claims(sub=WHO) if half else {}) | claims
     signing = f"{b64(json.dumps(right).encode())}.{b64(json.dumps(said).encode())}"
     for signed in ("", "AAAA", b64(bytes(256))):
-        assert ACCEPTING(f"Bearer {signing}.{signed}".encode()) is None
+        shown = f"Bearer {signing}.{signed}".encode()
+        assert ACCEPTING(shown) is None
+        assert CHOICE({b"authorization": shown}) in ("", "a", "b")
 
 
 @given(
