@@ -3,7 +3,8 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
-from contextlib import redirect_stdout
+from contextlib import closing, redirect_stdout
+from http.client import HTTPConnection
 from io import StringIO
 from pathlib import Path
 
@@ -105,6 +106,20 @@ def test_metrics_and_log_tell_of_the_registry_that_was_asked(server: Server, key
     at(server, "payments", "GET", "/subjects")
     server.wait_for(lambda it: any(line.get("registry") == "payments" and line["status"] == 401 for line in lines(it)))
     assert server.ask("GET", "/health").json == {"status": "up"}
+
+
+def test_credentials_that_are_sent_twice_open_no_metrics(server: Server, keys: Mapping[str, str]) -> None:
+    """The registry is chosen and its key is checked by the same headers: of two of a kind neither counts."""
+    said = [basic(of_registry(keys[name], name))["Authorization"] for name in NAMES]
+    for twice in (said, said[::-1], said[:1] * 2, said[1:] * 2):
+        with closing(HTTPConnection("127.0.0.1", server.port)) as connection:
+            connection.putrequest("GET", "/metrics")
+            for each in twice:
+                connection.putheader("Authorization", each)
+            connection.endheaders()
+            answer = connection.getresponse()
+            assert answer.status == 401
+            assert b"registry=" not in answer.read()
 
 
 def lines(server: Server) -> list[dict[str, object]]:

@@ -216,6 +216,11 @@ def test_where_nothing_was_chosen_a_client_hears_how_to() -> None:
         Unchosen()(basic("etl:s"))
 
 
+def test_where_nothing_was_chosen_no_credentials_let_anybody_in() -> None:
+    """What stands there tells of all registries: a key of one of them must not open it, however it was sent."""
+    assert Unchosen(Strict(basic("etl@ads:s")))(basic("etl@ads:s")) is None
+
+
 def test_a_token_that_is_good_for_nothing_is_told_so_and_one_that_takes_long_waits() -> None:
     """As in a registry that is alone: 403 without a word about others, and off the thread that answers."""
     nothing = Unchosen(Strict(), Strict(b"Bearer t", may=""))(b"Bearer t")

@@ -202,7 +202,8 @@ class Unchosen:
                 answer = slow.answer
                 raise Slow(lambda: _only_one(answer())) from None
         if header is not None and AT in name_and_secret(header)[0]:
-            return self._strangers(header)
+            self._strangers(header)  # for the time that it takes: no credentials are right where no registry was chosen
+            return None
         raise NoRegistryNamed(self.schemes)
 
 

@@ -14,6 +14,7 @@ from sigla.errors import DeniedEverywhere, Refusal, StoreError, StoreFailed, Una
 from sigla.web.api import openapi
 from sigla.web.api.replies import refused
 from sigla.web.api.wire import text
+from sigla.web.http.headers import picked
 
 DESCRIPTION = "/openapi.json"
 
@@ -54,10 +55,10 @@ async def _stranger(request: Request, authenticate: Authenticator | None) -> Ref
     """Why the caller is not let in; None where it is."""
     if authenticate is None:
         return None
-    said = request.headers.get("authorization")
+    said = picked(request.scope["headers"]).get(b"authorization")
     try:
         try:
-            principal = authenticate(None if said is None else said.encode("latin-1"))
+            principal = authenticate(said)
         except Slow as slow:
             principal = await asyncio.to_thread(slow.answer)
     except StoreError:
