@@ -6,6 +6,7 @@ import ssl
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from botocore.exceptions import BotoCoreError, ClientError
 
@@ -75,7 +76,7 @@ def tls_is_new(_: Day, account: Account) -> str:
     bucket = account.outputs["BucketName"]
     plain = account.client("s3", use_ssl=False)
     _denied("the bucket answers without TLS", plain.list_objects_v2, Bucket=bucket, MaxKeys=1)
-    host = f"{bucket}.s3.{plain.meta.region_name}.amazonaws.com"
+    host = f"{bucket}.{urlsplit(plain.meta.endpoint_url).hostname}"  # in China it ends otherwise
     return f"refused without TLS, and {_old_tls(host)}"
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from sigla.deployment import key_policy
+from sigla.deployment import bucket_policy, key_policy
 from sigla.deployment.settings import InvalidSetting, Settings
 from tests.infra.conftest import BOUNDARY, KEY, PLATFORM
 from tests.infra.reading import Template, all_of, as_list, kinds, only, written
@@ -108,6 +108,20 @@ def test_the_keys_policy_lets_in_the_services_that_ask_by_themselves() -> None:
     assert "Condition" not in said["events.amazonaws.com"]  # EventBridge sends no account along
     assert said["cloudwatch.amazonaws.com"]["Condition"] == {"StringEquals": {"aws:SourceAccount": "111122223333"}}
     assert all({"kms:Decrypt", "kms:GenerateDataKey"} <= {a.rstrip("*") for a in each["Action"]} for each in others)
+
+
+def test_in_china_and_in_govcloud_a_key_is_open_to_the_services_that_are_there() -> None:
+    """A policy with names of another partition is refused by AWS, or lets no service in."""
+    for region, partition, suffix in (
+        ("cn-north-1", "aws-cn", "amazonaws.com.cn"),
+        ("us-gov-west-1", "aws-us-gov", "amazonaws.com"),
+    ):
+        text = json.dumps(key_policy.policy("111122223333", region))
+        assert f'"logs.{region}.{suffix}"' in text
+        assert f"arn:{partition}:iam::111122223333:root" in text
+        bucket = json.dumps(bucket_policy.policy("kept-bodies", region))
+        assert f"arn:{partition}:s3:::kept-bodies/*" in bucket
+        assert "arn:aws:" not in text + bucket
 
 
 def test_the_command_prints_the_keys_policy() -> None:

@@ -1,6 +1,6 @@
 """The policy of the bucket of bodies: nothing is removed, nothing is replaced unseen, and TLS is recent.
 
-python -m sigla.deployment.bucket_policy BUCKET >bucket-policy.json
+python -m sigla.deployment.bucket_policy BUCKET [REGION] >bucket-policy.json
 
 A bucket of the stack's own has it from the start (cdk/storage.py). To one that is there already (`bucket_name`), and
 perhaps another's, the stack does nothing: whoever owns it gives it this.
@@ -11,13 +11,14 @@ import json
 from typing import Any
 
 from sigla.deployment.choices.rules import BUCKET_EXPECTED, is_bucket
+from sigla.deployment.partitions import partition_of
 
 LEAST_TLS = 1.2
 
 
-def policy(bucket: str) -> dict[str, Any]:
-    """The document, for a bucket of this name."""
-    return {"Version": "2012-10-17", "Statement": statements(f"arn:aws:s3:::{bucket}")}
+def policy(bucket: str, region: str = "") -> dict[str, Any]:
+    """The document, for a bucket of this name. region: where ARNs do not begin with `arn:aws`."""
+    return {"Version": "2012-10-17", "Statement": statements(f"arn:{partition_of(region)}:s3:::{bucket}")}
 
 
 def statements(bucket: str) -> list[dict[str, Any]]:
@@ -54,8 +55,9 @@ if __name__ == "__main__":
         prog="python -m sigla.deployment.bucket_policy", description="Prints the policy of a bucket for Sigla"
     )
     parser.add_argument("bucket", help="the name of the bucket")
+    parser.add_argument("region", nargs="?", default="", help="the region; needed in China and in GovCloud")
     asked = parser.parse_args()
     if not asked.bucket or not is_bucket(asked.bucket):
         expected = BUCKET_EXPECTED.removesuffix(", or empty").removeprefix("it must be ")
         parser.error(f"Invalid bucket {asked.bucket!r}: expected {expected}.")
-    print(json.dumps(policy(asked.bucket), indent=2))
+    print(json.dumps(policy(asked.bucket, asked.region), indent=2))

@@ -12,6 +12,8 @@ import json
 import re
 from typing import Any
 
+from sigla.deployment.partitions import host_suffix, partition_of
+
 STORES = ("dynamodb", "s3", "sqs")
 """By way of these, and never directly, the stack's roles use the key."""
 
@@ -28,23 +30,22 @@ ACTIONS = (
 
 def policy(account: str, region: str) -> dict[str, Any]:
     """The document, for a key of this account and region."""
+    arn = f"arn:{partition_of(region)}"
     return {
         "Version": "2012-10-17",
         "Statement": [
             {
                 "Sid": "ThisAccountsPoliciesDecide",
                 "Effect": "Allow",
-                "Principal": {"AWS": f"arn:aws:iam::{account}:root"},
+                "Principal": {"AWS": f"{arn}:iam::{account}:root"},
                 "Action": "kms:*",
                 "Resource": "*",
             },
             _of_a_service(
                 "LogsOfThisAccount",
-                f"logs.{region}.amazonaws.com",
+                f"logs.{region}.{host_suffix(region)}",
                 *("kms:Decrypt*", "kms:Describe*", "kms:Encrypt*", "kms:GenerateDataKey*", "kms:ReEncrypt*"),
-                when={
-                    "ArnLike": {"kms:EncryptionContext:aws:logs:arn": f"arn:aws:logs:{region}:{account}:log-group:*"}
-                },
+                when={"ArnLike": {"kms:EncryptionContext:aws:logs:arn": f"{arn}:logs:{region}:{account}:log-group:*"}},
             ),
             # EventBridge does not say for which account it asks: a condition on it would lose every event in silence.
             # Source: Amazon SQS Developer Guide, "Key management".

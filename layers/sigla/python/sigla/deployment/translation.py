@@ -16,6 +16,7 @@ from typing import Any, Final
 from sigla.deployment.choices.rules import listed
 from sigla.deployment.fingerprints import LETTERS, fingerprint
 from sigla.deployment.optional import OPTIONAL, can_be_sorted, without_unasked
+from sigla.deployment.partitions import partition_of
 from sigla.deployment.settings import Settings, flat
 from sigla.deployment.targets import titled
 
@@ -91,20 +92,6 @@ FREE: Final = (
     *("ring.presence_seconds", "watch.p99_ms", "qualifier"),
 )
 """Settings that are of no shape: variables of functions, and what is only a text. CDK's bootstrap is not asked."""
-
-PARTITIONS: Final[Mapping[str, str]] = {
-    "cn-": "aws-cn",
-    "us-gov-": "aws-us-gov",
-    "us-iso-": "aws-iso",
-    "us-isob-": "aws-iso-b",
-    "us-isof-": "aws-iso-f",
-    "eu-isoe-": "aws-iso-e",
-    "eusc-": "aws-eusc",
-}
-"""What ARNs begin with instead of `arn:aws`, by what the region's name begins with.
-
-Source: `PARTITION_MAP` of aws-cdk-lib (region-info/build-tools/fact-tables.ts).
-"""
 
 AT_LIMIT: Final = 0.9
 """The share of what a REST API lets through at which others are refused already: seconds of a minute differ."""
@@ -212,8 +199,7 @@ def _latency_text(settings: Settings) -> str:
 
 def _arn_beginning(settings: Settings) -> str:
     """What ARNs in the stage's region begin with: CDK writes the partition out where it knows the region."""
-    found = (partition for prefix, partition in PARTITIONS.items() if settings.region.startswith(prefix))
-    return f"arn:{next(found, 'aws')}:"
+    return f"arn:{partition_of(settings.region)}:"
 
 
 def _number_values(settings: Settings) -> Iterator[float]:
