@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from sigla import keys
 from sigla.errors import ImportIntoExisting, Refusal
+from sigla.journal import SIGLA
 from sigla.model import Search, Subject
 from sigla.stores.dynamodb import imports
 from sigla.stores.dynamodb.catalog import AwsCatalog
@@ -79,6 +81,18 @@ def test_whoever_asks_for_import_again_finishes_it(world: World, faults: Faults,
     assert (mode_of(world), len(stored(world))) == ("IMPORT", left)
     BEGIN(world.registry)
     assert (mode_of(world), stored(world)) == ("IMPORT", [])
+
+
+def test_what_is_finished_without_being_asked_for_says_who_had_asked(world: World, faults: Faults) -> None:
+    """Through any number of attempts: what was deleted for good, a principal had asked for."""
+    cut_off(world, faults, after=1)
+    (kept,) = world.store.principals.names(world.clock.now())
+    catalog_of(world).resume_imports(before=LATE)
+    own = [row for _, row in world.store.journal.read() if row["by"] == SIGLA]
+    assert {row["change"] for row in own} == {"ImportBegun"}
+    assert [row["via"] for row in own] == [{"way": "resumed", "asker": kept.token}] * len(own)
+    settings = catalog_of(world)._tools.table.query(keys.settings_pk(stores_of(world).stores.registry))
+    assert all("asker" not in item for item in settings), "it goes with the mark"
 
 
 def test_nobody_needs_to_ask(world: World, faults: Faults) -> None:

@@ -60,7 +60,7 @@ class Author:
 
     name: of the principal; empty where no credentials are asked for. way: `api`, or that of a command (`cli`,
     `import`, `restore`, `backup`). request: its id. address: where it came from. kept_ms: for how long the name is kept
-    after the last change of its principal.
+    after the last change of its principal. asker: the token of whoever asked for what the registry finishes by itself.
     """
 
     name: str
@@ -68,6 +68,7 @@ class Author:
     request: str = ""
     address: str = ""
     kept_ms: int = NAMES_DAYS * DAY_MS
+    asker: str = ""
 
 
 @dataclass(frozen=True, slots=True)

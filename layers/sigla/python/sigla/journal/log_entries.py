@@ -107,7 +107,7 @@ def form_of_entry(entry: LogEntry, name: str | None) -> Json:
 
 def without_address(entry: LogEntry) -> LogEntry:
     """Without the place that its author was at, and who has told it."""
-    return replace(entry, via={name: said for name, said in entry.via.items() if name in ("way", "request")})
+    return replace(entry, via={name: said for name, said in entry.via.items() if name in ("way", "request", "asker")})
 
 
 def time_text(at: int) -> str:

@@ -49,9 +49,13 @@ ANYONE: Final = "anyone"
 
 
 class Via(TypedDict, total=False):
-    """The way by which a change came. way: as `Author.way` says, or `replay`; forwarder: whose claim the rest is."""
+    """The way by which a change came.
+
+    way: as `Author.way` says, or `replay`. asker: as `Author.asker`. forwarder: whose claim the rest is.
+    """
 
     way: str
+    asker: str
     request: str
     address: str
     forwarder: str
@@ -83,7 +87,7 @@ _MEMBERS: Final = tuple(Origin.__annotations__)
 
 def plain_token(author: Author | None) -> str:
     """The token that needs no name behind it; empty for an author with a name."""
-    if author is None:
+    if author is None or author.asker:
         return SIGLA
     return "" if author.name else ANYONE
 
@@ -101,6 +105,8 @@ def origin(change: Change, by: str) -> Origin:
             via["request"] = author.request
         if author.address:
             via["address"] = author.address
+        if author.asker:
+            via["asker"] = author.asker
         said["via"] = via
     was, now = _was_and_is(change)
     if was:

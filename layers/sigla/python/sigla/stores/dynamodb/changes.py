@@ -245,7 +245,7 @@ def settled(places: Places, scope: Subject, form: Item, *, seen: str) -> list[Ac
     seen: the revision that it rests on; of one that was marked the mode before comes back.
     """
     if is_marked(seen):
-        form = {"mode": mode_before(seen)} | form
+        form = {"mode": mode_before(seen), "asker": None} | form
     when = equals(revision=seen or None)
     if "at" in form:
         when &= earlier(form["at"])

@@ -81,6 +81,11 @@ class Commits:
                 return planned
         raise Conflict
 
+    def asker_of(self, change: Change) -> str:
+        """The token of whoever asked for a change first, if another finishes it now."""
+        asker = change.author.asker if change.author else ""
+        return asker or self._principals.token_of(change.author, change.ts)
+
     def _telling(self, change: Change, effects: Effects, at: int, by: str) -> list[Action]:
         """The journal's row, and what it tells in the history of each subject."""
         places, row = self.tools.places, journal.row(change, effects, journal.origin(change, by))

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sigla import keys
-from sigla.changes import Change, ImportBegun, ModeChanged
+from sigla.changes import Author, Change, ImportBegun, ModeChanged
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Settings, Subject
@@ -32,6 +32,9 @@ AT_ONCE = 19
 """Subjects of one transaction: up to four actions each, and one for each context."""
 
 IMPORT = "IMPORT"
+
+RESUMED = "resumed"
+"""The way of what the registry finishes by itself."""
 
 
 def taken_over(change: Change) -> Change:
@@ -69,9 +72,10 @@ class Imports:
     def resume(self, *, before: int, now: int) -> tuple[BodyKey, ...]:
         """Finishes what was cut off before a time, or takes it back where it cannot be any more."""
         buried: list[BodyKey] = []
-        for scope, settings, at in list(self.lists.marked()):
+        for scope, settings, at, asker in list(self.lists.marked()):
             if at < before:
-                change = ImportBegun(scope, settings, now, secrets.token_hex(8))
+                author = Author("", RESUMED, asker=asker) if asker else None
+                change = ImportBegun(scope, settings, now, secrets.token_hex(8), author=author)
                 try:
                     buried += self.begin(change)
                 except (Conflict, OutcomeUnknown):
@@ -88,10 +92,10 @@ class Imports:
         return subjects
 
     def _mark(self, change: ImportBegun, mark: str) -> None:
-        tools = self.commits.tools
+        tools, asker = self.commits.tools, self.commits.asker_of(change)
 
         def plan(at: int) -> CommitPlan:
-            form: Item = {"mode": IMPORT, "revision": mark, "at": at}
+            form: Item = {"mode": IMPORT, "revision": mark, "at": at, "asker": asker}
             return CommitPlan(settled(tools.places, change.scope, form, seen=change.seen.revision))
 
         try:

@@ -4,7 +4,8 @@
                   strong: how many it has, and whether its one is strong
     V#…           row, nonce, targets, digests
     C#…           commit: an entry of the history; carried: it is of another journal than this registry's
-    SETTINGS      config, mode, revision, at    and its copy in the list: context, name, config, mode, …
+    SETTINGS      config, mode, revision, at; asker, while its scope is being cleared for an import
+                  and its copy in the list: context, name, config, mode, …
     ID            ids: every id that stands for the content, the one last written first
     HOLDERS       count, buried, displaced: name, version, generation, ts and revision of the last holder, where an
                   import has written over it; good only without a holder, and while something stands in that place

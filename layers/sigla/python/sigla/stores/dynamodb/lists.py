@@ -89,11 +89,14 @@ class Lists:
             if search.matches(scope) and not (settings.config is None and settings.mode is None):
                 yield scope, settings
 
-    def marked(self) -> Iterator[tuple[Subject, Settings, int]]:
-        """Scopes that are being cleared for an import, with the time of their marks."""
+    def marked(self) -> Iterator[tuple[Subject, Settings, int, str]]:
+        """Scopes that are being cleared for an import, with the time of their marks, and the token of who asked for it.
+
+        The token is empty in marks of earlier releases.
+        """
         for item in self._tools.table.query(keys.settings_pk(self._tools.places.registry)):
             if is_marked(item["revision"]):
-                yield items.subject_of(item), items.settings(item), item["at"]
+                yield items.subject_of(item), items.settings(item), item["at"], item.get("asker", "")
 
     def contexts(self) -> tuple[str, ...]:
         found = self._tools.table.query(keys.contexts_pk(self._tools.places.registry))

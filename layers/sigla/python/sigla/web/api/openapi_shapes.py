@@ -227,7 +227,7 @@ SHAPES: dict[str, Shape] = {
             by=TEXT,
             name=TEXT,
             change=TEXT,
-            via=_object(way=TEXT, request=TEXT, address=TEXT, forwarder=TEXT),
+            via=_object(way=TEXT, request=TEXT, address=TEXT, asker=TEXT, forwarder=TEXT),
             was=TEXT,
             **{"is": TEXT},
             commit=TEXT,
