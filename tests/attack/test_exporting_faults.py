@@ -10,9 +10,11 @@ import pytest
 from sigla.errors import StoreError
 from sigla.ports.store import Store
 from tests.attack.ports import At, Between, Call, Recorder, client
-from tests.unit.exporting.conftest import copied
+from tests.unit.exporting.conftest import copied, furnished_data
 from tests.unit.exporting.places import Line, Place, let_pass, opened_places
 from tests.unit.exporting.stories import AFTERWARDS, Step
+
+__all__ = ["furnished_data"]
 
 QUICK = ("a number used anew", "a KEK of the same name made anew")
 LONG = tuple(name for name in AFTERWARDS if name not in QUICK)
