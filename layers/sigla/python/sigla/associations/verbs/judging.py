@@ -181,12 +181,13 @@ def judged(case: Case) -> Case:
 def check_resource_name(stored: Iterable[Association], resource: Resource) -> None:
     """An id belongs to one topic, which never changes its name. The reference does not look (ASC-13).
 
-    It is looked at last, so that clients meet Confluent's refusals first. Raises InvalidAssociation.
+    It is looked at last, so that clients meet Confluent's refusals first. The other name is not told: the topic may be
+    one that the principal does not see. Raises InvalidAssociation.
     """
     for one in stored:
         named = one.resource
         if (named.name, named.namespace) != (resource.name, resource.namespace):
-            detail = f"resource ID '{named.id}' belongs to resource '{named.name}' in namespace '{named.namespace}'"
+            detail = f"resource ID '{named.id}' belongs to a resource of another name or namespace"
             raise refused("resourceName", detail)
 
 
