@@ -56,6 +56,7 @@ def test_a_token_that_no_row_knows_is_told_row_by_row(issuer: Issuer, capsys: Ca
     [
         ("eyJ", "The token is refused (401). It is not three parts in base64url"),
         ("", "The token is refused (401). It is not three parts"),
+        ("\udcff", "The token is refused (401). It is not three parts"),
         ("good", "The token is refused (401). It expired 17"),
     ],
 )

@@ -207,7 +207,8 @@ def filled() -> tuple[Path, int]:
 def tokens() -> BearerTokens:
     """What accepts tokens of ISSUER, without a way to it."""
     rows = [
-        {"when": {"sub": who.name}, "role": who.role, "delete": who.deletes, "subjects": list(PREFIXES[who.reach])}
+        {"when": {"sub": who.name}, "role": who.role, "delete": who.deletes}
+        | ({"subjects": list(PREFIXES[who.reach])} if PREFIXES[who.reach] else {})
         for who in KEYS
     ]
     known, clock = issuers.read(json.dumps([ISSUER.setting(*rows)])), FixedClock()

@@ -297,3 +297,14 @@ def test_a_function_describes_itself_to_those_who_may_ask_and_has_no_page(regist
     assert function("GET", "/openapi.json").refusal[:2] == (401, 401)
     assert "paths" in function("GET", "/openapi.json", headers={"authorization": "Basic good"}).json
     assert function("GET", "/docs", headers={"authorization": "Basic good"}).status == 404
+
+
+def test_two_credentials_are_none(registry: Registry) -> None:
+    """A proxy in front might have looked at the other one. What stands beside the table says as the table does."""
+    reader = principal("reader", "reader", ())
+    known = app.HttpOptions(authenticate=Recognises(lambda sent: reader if sent == b"Basic good" else None))
+    function = Client(app.build(registry, options=known))
+    for second in ("Basic good", "Basic other"):
+        sent = [("authorization", "Basic good"), ("Authorization", second)]
+        for target in ("/subjects", "/openapi.json"):
+            assert function("GET", target, headers=sent).refusal[:2] == (401, 401)

@@ -76,7 +76,7 @@ def _token(given: str) -> bytes:
     words = text.split()
     if len(words) == 2 and words[0].lower() == "bearer":
         words = words[1:]
-    return "".join(words).encode()
+    return "".join(words).encode("utf-8", "surrogateescape")
 
 
 def _facts(verified: "Verified") -> Iterator[tuple[str, str]]:

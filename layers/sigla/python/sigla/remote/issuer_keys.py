@@ -50,7 +50,8 @@ class IssuerKeys:
         except (ValueError, RecursionError):
             raise IssuerSilent(f"{url} is not JSON") from None
         if not isinstance(told, dict) or told.get("issuer") != issuer.issuer:
-            raise IssuerSilent(f"{url} is of another issuer, {told.get('issuer') if isinstance(told, dict) else told}")
+            named = told.get("issuer") if isinstance(told, dict) else told
+            raise IssuerSilent(f"{url} is of another issuer, {named!r:.200}")
         keys = told.get("jwks_uri")
         if not isinstance(keys, str) or not is_https(keys):
             raise IssuerSilent(f"{url} names no URL with https:// for its keys")

@@ -137,8 +137,10 @@ def _row(told: object, where: str) -> Row:
             raise InvalidIssuers(f"{where}: {name} is {wanted!r}; a claim is compared with a text.")
         if ANY in wanted[:-1]:
             raise InvalidIssuers(f"{where}: {name} is {wanted!r}; * may be the last character alone.")
-    role, subjects = _required_text(said, "role", where), said.get("subjects", [])
-    prefixes = _one_or_more(subjects, "subjects", where) if subjects != [] else ()
+    role = _required_text(said, "role", where)
+    if said.get("subjects") == []:
+        raise InvalidIssuers(f"{where}: subjects names none; leave it out where all subjects are meant.")
+    prefixes = _one_or_more(said["subjects"], "subjects", where) if "subjects" in said else ()
     registries = _one_or_more(said["registry"], "registry", where) if "registry" in said else ()
     deletes = said.get("delete", False)
     if not isinstance(deletes, bool):
