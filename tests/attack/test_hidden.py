@@ -8,7 +8,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +29,8 @@ REACHES = {"a": ("a-",), "team": (":.team:",), "both": ("a-", ":.team:team-"), "
 ROLES = {"reader": False, "writer": False, "deleter": True, "admin": False}
 SMALL = [f"{role} of {reach}" for role in ROLES for reach in REACHES]
 CONTEXTS = (".", ".team", ".other", ".secret", ".listed", ".lkc", ".none")
-UUID = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+DRAWN = re.compile(rb"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|p?[0-9a-f]{16})\b")
+"""What each registry draws for itself, UUIDs of associations and the tokens of a history; and GUIDs."""
 
 
 def principals() -> Iterator[Principal]:
@@ -45,12 +46,12 @@ PRINCIPALS = {each.name: each for each in principals()}
 
 @dataclass
 class World:
-    """A registry. uuids: those that it has told, in their order: those of associations are drawn anew in each."""
+    """A registry. drawn: what it has told of `DRAWN`, numbered in its order."""
 
     registry: Registry
     client: Client
     loop: asyncio.AbstractEventLoop
-    uuids: dict[bytes, bytes] = field(default_factory=dict)
+    drawn: dict[bytes, bytes] = field(default_factory=dict)
 
     def ask(self, who: str, method: str, target: str, body: Any = None) -> Response:
         content = b"" if body is None else json.dumps(body).encode()
@@ -70,9 +71,9 @@ class World:
 
     def comparable(self, told: Response) -> tuple[object, ...]:
         def numbered(found: re.Match[bytes]) -> bytes:
-            return self.uuids.setdefault(found[0], b"uuid %d" % len(self.uuids))
+            return self.drawn.setdefault(found[0], b"drawn %d" % len(self.drawn))
 
-        return told.status, dict(told.headers), UUID.sub(numbered, told.body)
+        return told.status, dict(told.headers), DRAWN.sub(numbered, told.body)
 
 
 @contextmanager
@@ -189,7 +190,7 @@ class Asked:
 
     def request(self, route: Route) -> tuple[str, str, Any]:
         pick = self.chance.choice
-        places = {
+        places: Mapping[str, Callable[[], str]] = {
             "subject": lambda: quote(pick(SUBJECTS), safe=""),
             "version": lambda: pick(("1", "1", "2", "latest", "-1")),
             "id": lambda: str(pick(range(1, 25))),
