@@ -66,6 +66,14 @@ def test_a_line_names_the_key_that_asked() -> None:
     assert "principal" not in observe.request(Seen("GET", "/", 200, 1, b"id", 2)), "where no key was asked for"
 
 
+def test_a_line_has_no_character_that_a_terminal_obeys() -> None:
+    """Subjects and addresses are what callers say; a log is read where one of them begins a command."""
+    facts: observe.Facts = {"subject": "a\x9b31m\x85\x1b[1m\u00a0\u00e9", "event": "request"}
+    line = observe.as_line(facts)
+    assert json.loads(line) == facts
+    assert line.decode() == '{"subject":"a\\u009b31m\\u0085\\u001b[1m\u00a0\u00e9","event":"request"}\n'
+
+
 def test_a_failure_of_storage_says_its_reason() -> None:
     """Who has to find out why a disk refuses has nothing but this line; it quotes no schema."""
     failed = StoreError("a group was not made durable")

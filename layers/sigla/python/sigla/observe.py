@@ -4,6 +4,7 @@ What is told is here. `embedded.outlet` writes it on one machine, `aws.telemetry
 """
 
 import asyncio
+import re
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +25,10 @@ DENIED: Final = 403
 MINUTE_MS: Final = 60_000
 STRANGERS_LINES: Final = 10
 """How many lines a minute are written for requests without a known key, where not all are: a flood has no end."""
+
+
+_CONTROL: Final = re.compile(rb"\xc2[\x80-\x9f]")
+"""Control characters that JSON lets stand, in UTF-8: some terminals obey them."""
 
 
 class Seen(NamedTuple):
@@ -147,7 +152,9 @@ class Gathered:
 
 
 def as_line(facts: Facts) -> bytes:
-    return orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
+    """Without control characters: names that callers have chosen must not steer the terminal that shows them."""
+    line = orjson.dumps(facts, option=orjson.OPT_APPEND_NEWLINE)
+    return line if line.isascii() else _CONTROL.sub(lambda found: b"\\u00%02x" % found[0][1], line)
 
 
 def to_stdout(line: bytes) -> None:
