@@ -217,6 +217,29 @@ def test_one_that_is_full_is_no_matter_of_its_neighbour(tmp_path: Path) -> None:
             assert at(server, "ads", "POST", "/subjects/s/versions", TEXT).status == 200
 
 
+def test_the_directory_of_several_is_never_one_more_registry(tmp_path: Path) -> None:
+    """A start without `--registry` would serve an empty one in their place, and the next start with it would fail."""
+    data = tmp_path / "data"
+    with serving(data, *BOTH):
+        pass
+    said = f"sigla: {data} has registries in directories of their own: give one of those, as in --data {data / 'ads'}"
+    for command in (("serve", "--port", "0"), ("keys", "create", "etl")):
+        refused = run(*command, "--data", str(data))
+        assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+        assert refused.stderr.startswith(said)
+    assert sorted(each.name for each in data.iterdir()) == ["ads", "payments"]
+    with serving(data / "ads") as alone:
+        assert alone.ask("GET", "/subjects").json == []
+    with serving(data, *BOTH) as server:
+        assert at(server, "payments", "GET", "/subjects").json == []
+
+
+def test_an_address_of_ipv6_is_a_host_like_any_other(tmp_path: Path) -> None:
+    """The URL that is shown is one that a client takes."""
+    with serving(tmp_path / "data", "--registry", "ads=[::1]") as server:
+        assert f"http://[::1]:{server.port}" in server.banner
+
+
 @pytest.mark.parametrize(
     "arguments, settings, why",
     [

@@ -24,6 +24,7 @@ from sigla.opening import directory
 from sigla.settings import KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
 from sigla.stores.not_opened import DataNotOpened
+from sigla.stores.sqlite.reading import CATALOG
 from sigla.stores.sqlite.store import LOCK, EmbeddedStore
 from sigla.web import app, registries
 from sigla.web.http.guard import Guard, is_loopback
@@ -289,7 +290,7 @@ def _places(address: Address, settings: Settings, names: Collection[str]) -> Map
     if address.scheme == "memory":
         return {name: Address.of(registry=settings.registry_name) for name in names}
     root = Path(address.path)
-    if (root / LOCK).exists():
+    if (root / LOCK).exists() or (root / CATALOG).exists():
         raise InvalidSetting(
             f"{root} is the directory of one registry: move it to {root / 'NAME'}, or choose another with --data."
         )

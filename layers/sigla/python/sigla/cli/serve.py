@@ -182,8 +182,12 @@ def _announcement(data: Path | None) -> "Callable[[Started], None]":
 
 def _doors(started: "Started") -> Mapping[str, str]:
     """The URL of each of several registries: with its first host name, so that no client has to name it otherwise."""
+    from sigla.web.http.guard import in_authority
+
     parts = urlsplit(started.urls[0])
-    return {name: f"{parts.scheme}://{hosts[0]}:{parts.port}" for name, hosts in started.registries.items()}
+    return {
+        name: f"{parts.scheme}://{in_authority(hosts[0])}:{parts.port}" for name, hosts in started.registries.items()
+    }
 
 
 def _door_lines(doors: Mapping[str, str]) -> str:

@@ -36,6 +36,9 @@ MOST_HOSTS: Final = 64
 
 _NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
 
+_HOST = re.compile("[a-z0-9._-]+|[0-9a-f:.]+")
+"""As clients send it: no wildcard, no list, and what is not ASCII as the DNS has it."""
+
 NAME_FORM = "1 to 63 of a-z, 0-9 and '-', not '-' first"
 
 
@@ -65,11 +68,12 @@ def read(listed: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
 
 def _host(given: str, where: str) -> str:
     try:
-        return host(given)
+        found = host(given)
     except ValueError:
-        raise InvalidRegistries(
-            f"{where!r} names no host: expected NAME=HOST, as in payments=registry.example."
-        ) from None
+        found = ""
+    if not _HOST.fullmatch(found):
+        raise InvalidRegistries(f"{where!r} names no host: expected NAME=HOST, as in payments=registry.example.")
+    return found
 
 
 def check_rows(issuers: Sequence[Issuer], names: Iterable[str]) -> None:

@@ -12,7 +12,7 @@ from sigla.settings import Address
 from sigla.stores.not_opened import DataNotOpened, NoRegistry
 from sigla.stores.sqlite.database import CatalogLost, NoData, OtherRegistry, TooNew
 from sigla.stores.sqlite.keys import EmbeddedKeys
-from sigla.stores.sqlite.reading import ReadingStore
+from sigla.stores.sqlite.reading import CATALOG, ReadingStore
 from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
 
 
@@ -25,6 +25,7 @@ def bodies(address: Address) -> Iterator[Bodies]:
 @contextmanager
 def keys(address: Address) -> Iterator[Keys]:
     """Beside the data, and without their lock: a key is made or revoked while the registry runs."""
+    _check_is_of_one(Path(address.path))
     yield EmbeddedKeys(Path(address.path), registry=address.registry)
 
 
@@ -48,6 +49,8 @@ def reading(address: Address) -> Iterator[ReadingStore]:
 def writing(address: Address) -> Iterator[EmbeddedStore]:
     """Without a directory everything is forgotten at the end."""
     path = None if address.scheme == "memory" else Path(address.path)
+    if path is not None:
+        _check_is_of_one(path)
     try:
         opened = EmbeddedStore(path, registry=address.registry)
     except (DataInUse, CatalogLost, TooNew, OtherRegistry) as problem:
@@ -56,6 +59,19 @@ def writing(address: Address) -> Iterator[EmbeddedStore]:
         raise _unusable(address, problem) from problem
     with opened as store:
         yield store
+
+
+def _check_is_of_one(path: Path) -> None:
+    """A directory of several registries is not where another one begins: it would be empty, and be taken for theirs."""
+    try:
+        below = [] if (path / CATALOG).exists() else sorted(each.parent for each in path.glob(f"[!.]*/{CATALOG}"))
+    except OSError:
+        return  # whoever opens it says why it cannot be read
+    if below:
+        raise DataNotOpened(
+            f"{path} has registries in directories of their own: give one of those, as in --data {below[0]}, or serve "
+            "them all with --registry."
+        )
 
 
 def _unusable(address: Address, problem: Exception) -> DataNotOpened:
