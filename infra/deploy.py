@@ -95,9 +95,9 @@ class Deployment:
 
     def claim(self, stack: Stack) -> None:
         """Gives the table and the bucket the identity. Raises NotDeployed."""
-        words = claiming(self.settings, stack.outputs)
-        if sigla(words):
-            raise not_claimed(words)
+        for words in claiming(self.settings, stack.outputs):
+            if sigla(words):
+                raise not_claimed(words)
 
 
 def _ended(command: Sequence[str], environ: Mapping[str, str]) -> int:

@@ -21,12 +21,11 @@ import aws_cdk as cdk
 from infra.app import build, context
 from sigla.delivery.bucket import NAME
 from sigla.delivery.templates import key_of, package
-from sigla.deployment.choices.rules import listed
+from sigla.deployment.choices.rules import listed, titled
 from sigla.deployment.optional import OPTIONAL
 from sigla.deployment.packages import Package
 from sigla.deployment.settings import Settings, flat
 from sigla.deployment.stage_files import EXAMPLES, read
-from sigla.deployment.targets import titled
 from sigla.deployment.translation import Released, Template, placed_settings
 
 PACKAGES: Final = ("registry", "journal", "heartbeat", "layer-arm64")

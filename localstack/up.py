@@ -31,7 +31,9 @@ from pathlib import Path
 from localstack.assembly import Assembly, Changed, NotDeployed, deploy
 from localstack.server import CREDENTIALS, PORT, ZONES, Server
 from sigla.cache import servers as cache_servers
+from sigla.delivery.guard import claiming
 from sigla.deployment.choices.ring import NONE
+from sigla.deployment.choices.rules import titled
 from sigla.deployment.settings import InvalidSetting, Settings
 from sigla.deployment.stage_files import pairs, settings_of
 from sigla.terminal.statuses import INTERRUPTED
@@ -53,7 +55,7 @@ Tell = Callable[[str], None]
 class Registry:
     """One that is deployed. rest, function: its two doors, without a slash at the end. key, secret: may do all.
 
-    zones: the URLs of its zones, by their ids.
+    zones: the URLs of its zones, by their ids. beside: those of further registries, by their names.
     """
 
     rest: str
@@ -61,11 +63,12 @@ class Registry:
     key: str
     secret: str
     zones: dict[str, str]
+    beside: dict[str, str]
 
     def facts(self) -> str:
         """On lines of their own, for people and for `sed`."""
         facts = {"rest": self.rest, "function": self.function, "key": self.key, "secret": self.secret}
-        return "\n".join(f"{name}: {value}" for name, value in (facts | self.zones).items())
+        return "\n".join(f"{name}: {value}" for name, value in (facts | self.zones | self.beside).items())
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +108,26 @@ class Account:
                 started.result()
         tell(f"Deploying it to {self.endpoint} …")
         outputs = deploy(assembly, endpoint=self.endpoint, credentials=self.environ)
-        rest = f"{self.endpoint}/_aws/execute-api/{outputs['RestApiId']}/{outputs['RestStage']}"
+        rest = self.rest_url(outputs)
+        others = {name: self.rest_url(outputs, titled(name)) for name in read(self.settings).more_registries}
         self.claim(outputs["TableName"], outputs["BucketName"])
         tell("Waiting for its first answer …")
         secret = self.secret(rest, outputs["BucketName"])
-        return Registry(rest, outputs["FunctionUrl"].rstrip("/"), ADMINISTRATOR, secret, zones_of(outputs))
+        return Registry(rest, outputs["FunctionUrl"].rstrip("/"), ADMINISTRATOR, secret, zones_of(outputs), others)
+
+    def rest_url(self, outputs: Mapping[str, str], registry: str = "") -> str:
+        """The REST API of the stack's own registry, or of one whose outputs end in this name."""
+        return f"{self.endpoint}/_aws/execute-api/{outputs[f'RestApiId{registry}']}/{outputs['RestStage']}"
 
     def claim(self, table: str, bucket: str) -> None:
         """Says that table and bucket are this deployment's. Raises NotDeployed where they are another's."""
         settings = read(self.settings)
         if not settings.identity:
             return
-        place = ("--bucket", bucket, "--table", table, "--registry", settings.registry_name)
-        claimed = self.sigla("init", *place, "--identity", settings.identity)
-        if claimed.returncode:
-            raise NotDeployed(claimed.stderr.strip())
+        for words in claiming(settings, {"BucketName": bucket, "TableName": table}):
+            claimed = self.sigla(*words)
+            if claimed.returncode:
+                raise NotDeployed(claimed.stderr.strip())
 
     def secret(self, rest: str, bucket: str) -> str:
         """The secret of the administrator's key: the one made before, if it still opens; else of a new one."""

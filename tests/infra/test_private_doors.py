@@ -3,7 +3,7 @@
 import json
 from itertools import pairwise
 
-from sigla.deployment.targets import titled
+from sigla.deployment.choices.rules import titled
 from sigla.functions.heartbeat import HeartbeatEvent
 from tests.infra.conftest import PRIVATE, Synthesise
 from tests.infra.reading import Template, all_in, ids_in, kinds, mentioned, of, only, written

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sigla.deployment.choices.rules import titled
 from sigla.deployment.settings import InvalidSetting, Settings
 from sigla.deployment.stage_files import FILE_ONLY, merged
-from sigla.deployment.targets import Target, moved, stuck, titled
+from sigla.deployment.targets import Target, moved, stuck
 from tests.infra.conftest import ALL_ON, BEHIND, CLOSED, DOORS, FLAGS, PRIVATE, Synthesise
 from tests.infra.reading import Template, all_of, ids, written
 

@@ -6,8 +6,8 @@ import re
 from collections import Counter
 from pathlib import Path
 
+from sigla.deployment.choices.rules import titled
 from sigla.deployment.settings import Settings
-from sigla.deployment.targets import titled
 from sigla.functions.heartbeat import TROUBLES, HeartbeatEvent
 from sigla.functions.telemetry import NAMESPACE
 from tests.infra.reading import Template, all_in, all_of, ids, ids_in, kinds, mentioned, of, only, written

@@ -19,6 +19,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from sigla.cdk import doors
+from sigla.cdk.beside import RegistryBeside
 from sigla.cdk.exporters import Exporters
 from sigla.cdk.heartbeat import Heartbeat
 from sigla.cdk.issuers import Issuers
@@ -35,9 +36,10 @@ from sigla.cdk.pipelines import Pipelines
 from sigla.cdk.service import Grants, Service
 from sigla.cdk.storage import Storage
 from sigla.deployment.choices import issuers
+from sigla.deployment.choices.rules import titled
 from sigla.deployment.packages import built
 from sigla.deployment.settings import LOCAL, InvalidSetting, Settings
-from sigla.deployment.targets import Target, titled
+from sigla.deployment.targets import Target, is_url
 
 OF_THE_STACK = ("account", "region", "qualifier")
 """Settings of a stage file that a stack has already when the construct is made in it."""
@@ -55,8 +57,9 @@ class Registry(Construct):
     the construct's. `account`, `region` and `qualifier` are the stack's own.
     placed: where packages lie, built if need be.
 
-    bucket, table: what it stores. function: the registry outside of zones, or None without public doors. zones: by
-    their ids. outputs: what a deployer should know, by names: values, and what they are.
+    bucket, table: what it stores. function: the registry outside of zones, or None without public doors. beside:
+    further registries in the same table and bucket, by their names. zones: by their ids. outputs: what a deployer
+    should know, by names: values, and what they are.
 
     Raises InvalidSetting, in the words that a stage file is refused with.
     """
@@ -77,6 +80,7 @@ class Registry(Construct):
         }
         self.public = self._public_door() if chosen.public_doors else None
         self.function: lambda_.Alias | None = self.public.service.alias if self.public else None
+        self.beside = {name: self._beside(name) for name in chosen.more_registries}
         self.zones = self._zones() if chosen.zone_ids else {}
         self.exporters = self._exporters() if chosen.exporters else None
         self.issuers = self._issuers() if chosen.issuers else None
@@ -89,24 +93,30 @@ class Registry(Construct):
     @property
     def urls(self) -> Mapping[str, str]:
         """Every URL by the name of its output: `RestUrl`, `DomainUrl`, `FunctionUrl`, `ZoneUrlUse1Az1` and so on."""
-        return {name: value for name, (value, _) in self.outputs.items() if "Url" in name}
+        return {name: value for name, (value, _) in self.outputs.items() if is_url(name)}
 
     @property
     def url(self) -> str:
         """The URL for clients: of the domain, or else of the REST API, or else of the first zone."""
         return self.urls.get("DomainUrl") or next(iter(self.urls.values()))
 
-    def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Reading bodies and rows without a door, as jobs do. Clients need a URL and an API key instead."""
-        return _granted(grantee, Grants(self.settings, self.storage).of_a_reader())
+    def grant_read(self, grantee: iam.IGrantable, *, registry: str = "") -> iam.Grant:
+        """Reading bodies and rows without a door, as jobs do. Clients need a URL and an API key instead.
 
-    def grant_manage_keys(self, grantee: iam.IGrantable) -> iam.Grant:
-        """Creating, listing and revoking API keys: `sigla keys … --bucket`."""
-        return _granted(grantee, Grants(self.settings, self.storage).of_keys())
+        registry: one of those beside it.
+        """
+        return _granted(grantee, Grants(self._settings_of(registry), self.storage).of_a_reader())
 
-    def metric(self, name: str, statistic: str = "Sum") -> cloudwatch.Metric:
-        """One of the registry's own metrics (docs/operations.md), such as `ServerErrors`."""
-        return own_metric(self.settings, name, statistic)
+    def grant_manage_keys(self, grantee: iam.IGrantable, *, registry: str = "") -> iam.Grant:
+        """Creating, listing and revoking API keys: `sigla keys … --bucket`. registry: likewise."""
+        return _granted(grantee, Grants(self._settings_of(registry), self.storage).of_keys())
+
+    def metric(self, name: str, statistic: str = "Sum", *, registry: str = "") -> cloudwatch.Metric:
+        """One of the registry's own metrics (docs/operations.md), such as `ServerErrors`. registry: likewise."""
+        return own_metric(self._settings_of(registry), name, statistic)
+
+    def _settings_of(self, registry: str) -> Settings:
+        return self.beside[registry].settings if registry else self.settings
 
     # --- what it is made of -------------------------------------------------------------------------------------------
 
@@ -133,6 +143,21 @@ class Registry(Construct):
             url = doors.function_url(service.alias)
             self.outputs["FunctionUrl"] = (url, "The URL for clients that cannot have a path in their URL")
         return Door(service, rest.api)
+
+    def _beside(self, name: str) -> RegistryBeside:
+        made = RegistryBeside(
+            self,
+            name,
+            settings=self.settings.of(name),
+            storage=self.storage,
+            functions=self.functions,
+            account=self.gateway.account,
+            recipients=self.recipients,
+        )
+        self.outputs |= {
+            f"{output}{titled(name)}": (value, f"{what}: {name}") for output, (value, what) in made.outputs.items()
+        }
+        return made
 
     def _zones(self) -> dict[str, Zone]:
         settings, storage, functions = self.settings, self.storage, self.functions

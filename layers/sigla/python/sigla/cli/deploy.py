@@ -71,9 +71,9 @@ def run_deploy(args: argparse.Namespace) -> int:
             print("\n".join(delivery.show()))
             return 0
         stack = delivery.deploy(_asking(args))
-        words = claiming(delivery.settings, stack.outputs)
-        if not _claim(words):
-            raise not_claimed(words)
+        for words in claiming(delivery.settings, stack.outputs):
+            if not _claim(words):
+                raise not_claimed(words)
         print(place_lines(stack))
         for remark in (delivery.guard.advice(delivery.account), unheard(delivery.settings)):
             if remark:

@@ -3,13 +3,13 @@
 A stack is recognised by its outputs (`deployment/targets.py`). Whoever deploys asks here first, with CDK or without.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sigla.delivery.accounts import Account
 from sigla.deployment.settings import Settings
-from sigla.deployment.targets import Stack, Target, elsewhere, moved, stuck
+from sigla.deployment.targets import Stack, Target, elsewhere, is_url, moved, stuck
 
 FAILED = {
     "ROLLBACK_COMPLETE": "a-first-deployment-that-failed",
@@ -131,15 +131,17 @@ class Guard:
             )
 
 
-def claiming(settings: Settings, outputs: Mapping[str, str]) -> list[str]:
-    """The words of `sigla` that give the table and the bucket of a stack the identity."""
-    given = {
-        "--bucket": outputs["BucketName"],
-        "--table": outputs["TableName"],
-        "--registry": settings.registry_name,
-        "--identity": settings.identity,
-    }
-    return ["init", *(word for option in given.items() for word in option)]
+def claiming(settings: Settings, outputs: Mapping[str, str]) -> Iterator[list[str]]:
+    """The words of `sigla`, for each registry, that give the table and the bucket of a stack the identity.
+
+    For further ones they say as well whose journal function theirs is.
+    """
+    place = {"--bucket": outputs["BucketName"], "--table": outputs["TableName"]}
+    of = {"--journal-of": settings.registry_name}
+    for registry in (settings.registry_name, *settings.more_registries):
+        whose = {"--registry": registry, "--identity": settings.identity}
+        given = place | whose | (of if registry != settings.registry_name else {})
+        yield ["init", *(word for option in given.items() for word in option)]
 
 
 def not_claimed(words: Sequence[str]) -> NotDeployed:
@@ -151,7 +153,7 @@ def not_claimed(words: Sequence[str]) -> NotDeployed:
 
 def place_lines(stack: Stack) -> str:
     """Where the registry is, on lines of their own."""
-    urls = {name: value for name, value in stack.outputs.items() if "Url" in name}
+    urls = {name: value for name, value in stack.outputs.items() if is_url(name)}
     stored = {name: stack.outputs[name] for name in ("BucketName", "TableName")}
     return "\n".join(f"{name}: {value}" for name, value in (urls | stored).items())
 

@@ -8,7 +8,7 @@ a default. Names with a dot are in `choices/`, by what stands before it. docs/de
 import ipaddress
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 from sigla.contract import LEVELS
@@ -55,6 +55,8 @@ class Settings:
         registry's name.
     account, region: where it is deployed, and nowhere else; empty: wherever credentials and environment lead.
     registry_name: the isolated metadata space this stack serves; the first component of every stored name.
+    registries: names of further ones beside it in the same table and bucket, separated by commas; each has a function,
+        a role and doors of its own.
     identity: which registry this is among all that there were and will be: 32 hex digits, drawn once at random. Empty:
         nothing is compared.
     bucket_name, table_name: of a bucket and a table that are there already: shared by several registries, kept from an
@@ -80,6 +82,7 @@ class Settings:
     account: str = ""
     region: str = ""
     registry_name: str = "default"
+    registries: str = ""
     identity: str = ""
     bucket_name: str = ""
     table_name: str = ""
@@ -114,7 +117,8 @@ class Settings:
         if not self.stack_name:
             kind = LOCAL_STACK if self.local else "sigla-"
             object.__setattr__(self, "stack_name", f"{kind}{self.registry_name}")
-        if wrong := issuers.problem(self.issuers):
+        several = (self.registry_name, *self.more_registries) if self.registries else ()
+        if wrong := issuers.problem(self.issuers, several):
             raise InvalidSetting(wrong)
         for fits, sentence in TOGETHER:
             if not fits(self):
@@ -138,12 +142,32 @@ class Settings:
         return self.front_door.private_zonal and not self.local
 
     @property
+    def more_registries(self) -> tuple[str, ...]:
+        """Those beside `registry_name`."""
+        return listed(self.registries)
+
+    def of(self, registry: str) -> Self:
+        """The choices of a further registry: those of the stage, under names of its own.
+
+        The domain and the jobs are of the stage's own registry.
+        """
+        door = replace(self.front_door, domain_name="", certificate_arn="")
+        return replace(
+            self,
+            registry_name=registry,
+            registries="",
+            stack_name=f"{self.stack_name}-{registry}",
+            front_door=door,
+            pipelines=Pipelines(),
+        )
+
+    @property
     def journals(self) -> tuple[str, ...]:
         """The registries that the journal's function may serve; none: all of a table and a bucket of the stack's own.
 
         Stores that the stack was given may hold registries of other stacks.
         """
-        return (self.registry_name,) if self.table_name or self.bucket_name else ()
+        return (self.registry_name, *self.more_registries) if self.table_name or self.bucket_name else ()
 
     @property
     def public_doors(self) -> bool:
@@ -247,6 +271,7 @@ EXPECTED: Mapping[type, str] = {
 }
 """How the sentence ends that refuses a value of another kind."""
 
+_REGISTRY = re.compile(r"[a-z0-9][a-z0-9-]{0,62}").fullmatch
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+").fullmatch
 
 _SECTIONS: Mapping[str, Any] = {
@@ -264,9 +289,10 @@ _SECTIONS: Mapping[str, Any] = {
 _RULES: Rules = {
     "stage": (lambda value: value in (AWS, LOCAL), "it must be aws or local"),
     # It becomes part of S3 keys, DynamoDB keys and metric names, all of which take these as they are.
-    "registry_name": (
-        lambda value: re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", value),
-        "it must be 1 to 63 of a-z, 0-9 and '-', not '-' first",
+    "registry_name": (_REGISTRY, "it must be 1 to 63 of a-z, 0-9 and '-', not '-' first"),
+    "registries": (
+        lambda value: all(map(_REGISTRY, listed(value))) and len(set(listed(value))) == len(listed(value)),
+        "it must be names of registries, each once, of 1 to 63 of a-z, 0-9 and '-', not '-' first, as payments,ads",
     ),
     "identity": (
         lambda value: re.fullmatch(r"([0-9a-f]{32})?", value),

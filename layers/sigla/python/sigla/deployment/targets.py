@@ -5,13 +5,14 @@ zones, or another name. So a stack tells what it was deployed with as outputs, a
 stage file first.
 """
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Self
 
 from sigla.deployment.choices.ring import NONE
-from sigla.deployment.choices.rules import by_zone, listed
+from sigla.deployment.choices.rules import by_zone, listed, titled
 from sigla.deployment.settings import Settings
 
 GIVEN = "GivenStorage"
@@ -22,6 +23,8 @@ DELETED = "DELETE_COMPLETE"
 """The status of a stack that was deleted, as CloudFormation has it."""
 UNKNOWN = "*"
 """A URL, or the part of one, that AWS chooses."""
+is_url = re.compile("(Rest|Domain|Function|Zone|ZonePrivate)Url").match
+"""Whether an output is a URL, by its name; behind that stands whose it is, of which a registry may be called `url`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +40,6 @@ class Stack:
         return self.status == DELETED
 
 
-def titled(zone: str) -> str:
-    """As outputs and constructs are called: `Use1Az1`."""
-    return "".join(part.capitalize() for part in zone.split("-"))
-
-
 @dataclass(frozen=True, slots=True)
 class Target:
     """What a deployment points at.
@@ -53,6 +51,7 @@ class Target:
     stack: str
     identity: str
     registry: str
+    registries: tuple[str, ...]
     bucket: str
     table: str
     zones: tuple[str, ...]
@@ -65,6 +64,7 @@ class Target:
             stack=settings.stack_name,
             identity=settings.identity,
             registry=settings.registry_name,
+            registries=settings.more_registries,
             bucket=settings.bucket_name,
             table=settings.table_name,
             zones=settings.zone_ids,
@@ -80,6 +80,7 @@ class Target:
         told = {
             "Identity": (self.identity, "The identity of this registry; it is never used again"),
             "RegistryName": (self.registry, "The name of the registry"),
+            "Registries": (",".join(self.registries), "Further registries in the same table and bucket"),
             "Zones": (",".join(self.zones), "Availability zones with a URL each"),
             GIVEN: (",".join(given), "Stores that the stack was given and did not make"),
             RINGS: (rings, "The network that the ring of each zone is in, which it cannot leave"),
@@ -103,6 +104,11 @@ def _urls(settings: Settings) -> Iterator[tuple[str, str]]:
             endpoint = door.endpoint_ids.get(zone)
             named = f"https://{zone}.{door.private_domain}"
             yield f"ZonePrivateUrl{titled(zone)}", f"https://*-{endpoint}.execute-api.*" if endpoint else named
+    for registry in settings.more_registries:
+        if settings.public_doors:
+            yield f"RestUrl{titled(registry)}", UNKNOWN
+        if settings.public_doors and door.function_url:
+            yield f"FunctionUrl{titled(registry)}", UNKNOWN
 
 
 def _network(settings: Settings, zone: str) -> str:
@@ -121,7 +127,8 @@ def moved(outputs: Mapping[str, str], target: Target) -> list[str]:
         *_changed("registry_name", outputs.get("RegistryName", ""), target.registry),
         *_stored(outputs, "bucket_name", "BucketName", target.bucket),
         *_stored(outputs, "table_name", "TableName", target.table),
-        *_fewer(listed(outputs.get("Zones", "")), target.zones),
+        *_fewer("registries", listed(outputs.get("Registries", "")), target.registries),
+        *_fewer("zones", listed(outputs.get("Zones", "")), target.zones),
         *_lost(outputs, target.urls),
     ]
 
@@ -171,15 +178,15 @@ def _stored(outputs: Mapping[str, str], name: str, output: str, new: str) -> Ite
         yield f"{name} would change from {old!r} to a new and empty one, because it is not set."
 
 
-def _fewer(old: Collection[str], new: Collection[str]) -> Iterator[str]:
-    if lost := [zone for zone in old if zone not in new]:
-        yield f"zones would change from {','.join(old)!r} to {','.join(new)!r}: {', '.join(lost)} would be removed."
+def _fewer(name: str, old: Collection[str], new: Collection[str]) -> Iterator[str]:
+    if lost := [each for each in old if each not in new]:
+        yield f"{name} would change from {','.join(old)!r} to {','.join(new)!r}: {', '.join(lost)} would be removed."
 
 
 def _lost(outputs: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
     """A URL that stays is the one that was promised, and one that AWS has chosen stays as it is."""
     for name, url in outputs.items():
-        if "Url" not in name:
+        if not is_url(name):
             continue
         if name not in urls:
             yield f"{name} would be removed: {url} would no longer answer."

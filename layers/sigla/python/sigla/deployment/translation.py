@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from sigla.deployment.choices.rules import listed
+from sigla.deployment.choices.rules import listed, titled
 from sigla.deployment.fingerprints import LETTERS, fingerprint
 from sigla.deployment.optional import OPTIONAL, can_be_sorted, without_unasked
 from sigla.deployment.partitions import partition_of
 from sigla.deployment.settings import Settings, flat
-from sigla.deployment.targets import titled
 
 Template = dict[str, Any]
 

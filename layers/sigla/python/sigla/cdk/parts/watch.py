@@ -36,7 +36,8 @@ class Watch(Construct):
     """The alarms and the dashboard that settings ask for.
 
     public: the door outside of all zones, if there is one. private: those of zones, which have their own alarms; where
-    they are the only ones, they are what the dashboard shows.
+    they are the only ones, they are what the dashboard shows. journal: None of a registry beside another one, which
+    has it.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class Watch(Construct):
         settings: Settings,
         public: Door | None,
         private: Sequence[Door],
-        journal: Journal,
+        journal: Journal | None,
         exporters: Exporters | None,
         issuers: Issuers | None,
         recipients: Recipients,
@@ -57,7 +58,7 @@ class Watch(Construct):
             *(_of_the_door(settings, public.service.alias, public.api.deployment_stage) if public else ()),
             *_of_all_doors(settings),
             *_of_certificates(settings),
-            *_of_the_journal(journal),
+            *(_of_the_journal(journal) if journal else ()),
             *(_of_exporters(exporters) if exporters else ()),
             *(_of_issuers(issuers) if issuers else ()),
         ]

@@ -26,8 +26,8 @@ from sigla.cdk.parts.ring import Ring
 from sigla.cdk.parts.service_endpoint import ServiceEndpoint
 from sigla.cdk.service import Place, Service
 from sigla.cdk.storage import Storage
+from sigla.deployment.choices.rules import titled
 from sigla.deployment.settings import Settings
-from sigla.deployment.targets import titled
 
 ANYWHERE = "0.0.0.0/0"
 

@@ -35,6 +35,11 @@ def listed(value: str) -> tuple[str, ...]:
     return tuple(each.strip() for each in value.split(",") if each.strip())
 
 
+def titled(name: str) -> str:
+    """As outputs and constructs are called that belong to a zone or a registry: `Use1Az1`."""
+    return "".join(part.capitalize() for part in name.split("-"))
+
+
 def zone_number(zone: str) -> int:
     """Raises ValueError."""
     found = re.fullmatch(ZONE_ID, zone)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from sigla.deployment.choices import function
-from sigla.deployment.choices.rules import Together, is_known, zones_prefix
+from sigla.deployment.choices.rules import Together, is_known, titled, zones_prefix
 
 LOCAL_STACK: Final = "sigla-local-"
 """What the name of every local stack begins with: it keeps nothing, and must never be the update of one that does."""
@@ -12,6 +12,23 @@ TOGETHER: Final[Together] = (
     (
         lambda given: not given.local or given.stack_name.startswith(LOCAL_STACK),
         f"stack_name must begin with {LOCAL_STACK} where stage is local: leave it out.",
+    ),
+    (
+        lambda given: given.registry_name not in given.more_registries,
+        "registries are further ones: leave registry_name out of them.",
+    ),
+    (
+        lambda given: len({titled(each) for each in given.more_registries}) == len(given.more_registries),
+        "registries must differ by more than where a '-' stands: outputs of the stack are called after them.",
+    ),
+    (
+        # Each would need its own user in every ring, its own part of the heartbeat, and a door in every zone.
+        lambda given: not given.registries or not given.zones,
+        "registries excludes zones: give a registry with zones a stack of its own, with this one's table and bucket.",
+    ),
+    (
+        lambda given: all(len(f"{given.stack_name}-{each}") <= 128 for each in given.more_registries),
+        "stack_name and the longest name of registries must have 127 letters together at most.",
     ),
     (
         lambda given: given.table_name or not given.table_stream_arn,
