@@ -1,5 +1,7 @@
 """Who has to leave when all connections together are too much."""
 
+import resource
+
 import pytest
 
 from sigla.web.local import crowd
@@ -106,6 +108,13 @@ def test_small_requests_are_let_in_a_little_longer_than_large_ones(held: int, ho
 
 def test_some_descriptors_are_never_those_of_clients() -> None:
     assert 0 < crowd.most_connections() <= crowd.MOST_CONNECTIONS
+
+
+def test_each_further_registry_has_descriptors_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else fifty of them could not write while idle clients, who need no key, hold all that a process may have."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1024, 4096))
+    assert crowd.most_connections(1) == 1024 - crowd.SPARE_DESCRIPTORS
+    assert crowd.most_connections(50) == 1024 - crowd.SPARE_DESCRIPTORS - 49 * crowd.REGISTRY_DESCRIPTORS
 
 
 def test_an_answer_that_nobody_takes_keeps_no_server_from_its_end() -> None:

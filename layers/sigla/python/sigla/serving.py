@@ -29,6 +29,7 @@ from sigla.stores.sqlite.store import LOCK, EmbeddedStore
 from sigla.web import app, registries
 from sigla.web.http.guard import Guard, is_loopback
 from sigla.web.local import (
+    crowd,
     exporting,
     handshakes,
     metrics,
@@ -182,6 +183,7 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
             started=lambda: announce(started),
             stopping=made.stopping,
             arriving_bytes=settings.arriving_bytes,
+            connections=crowd.most_connections(len(members)),
             handshakes=secure,
             supervisor=supervisor.telling(environ.get("NOTIFY_SOCKET", "")),
             handed_over=bool(handed_over),

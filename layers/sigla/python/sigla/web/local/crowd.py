@@ -15,6 +15,9 @@ MOST_CONNECTIONS = 10_000
 SPARE_DESCRIPTORS = 64
 """What is left for files, databases and the libraries when every connection is taken."""
 
+REGISTRY_DESCRIPTORS = 12
+"""As many more for each further registry: at rest it has 8, and those that write have up to 4 more."""
+
 ARRIVING_BYTES = 64 * 2**20
 
 SMALL = 16 * 2**10
@@ -118,11 +121,12 @@ class Crowd:
                 member.give_up()
 
 
-def most_connections() -> int:
-    """As many as are useful, and as the system gives descriptors for."""
+def most_connections(registries: int = 1) -> int:
+    """As many as are useful, and as the system gives descriptors for beside what so many registries need."""
     if sys.platform == "win32":
         return MOST_CONNECTIONS
     allowed, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     if allowed == resource.RLIM_INFINITY:
         return MOST_CONNECTIONS
-    return max(1, min(MOST_CONNECTIONS, allowed - SPARE_DESCRIPTORS))
+    spare = SPARE_DESCRIPTORS + REGISTRY_DESCRIPTORS * (registries - 1)
+    return max(1, min(MOST_CONNECTIONS, allowed - spare))

@@ -28,7 +28,7 @@ from sigla.web.http.guard import is_loopback
 from sigla.web.http.headers import Uuids
 from sigla.web.http.packing import Packing
 from sigla.web.local.connection import Connection
-from sigla.web.local.crowd import ARRIVING_BYTES, LAST_WORD_S, Crowd, most_connections
+from sigla.web.local.crowd import ARRIVING_BYTES, LAST_WORD_S, MOST_CONNECTIONS, Crowd
 from sigla.web.local.handshakes import Handshakes
 from sigla.web.local.metrics import CONTENT_TYPE, Counters, Source
 from sigla.web.local.pair import Pair
@@ -185,6 +185,7 @@ def serve(
     started: Callable[[], None] = lambda: None,
     stopping: Callable[[], None] = lambda: None,
     arriving_bytes: int = ARRIVING_BYTES,
+    connections: int = MOST_CONNECTIONS,
     handshakes: Handshakes | None = None,
     supervisor: Callable[[str], None] = lambda _: None,
     handed_over: bool = False,
@@ -192,10 +193,11 @@ def serve(
     """Answers until SIGTERM or SIGINT, then finishes what has begun and comes back.
 
     started: is called once requests are answered. stopping: once no new ones come. arriving_bytes: what requests
-    without an answer may hold in sum. handshakes: for TLS; without them nothing is encrypted. supervisor: is told both
-    as well. handed_over: whether it goes on listening, so that whoever comes during the end is for the next process.
+    without an answer may hold in sum. connections: how many there may be at once. handshakes: for TLS; without them
+    nothing is encrypted. supervisor: is told both as well. handed_over: whether it goes on listening, so that whoever
+    comes during the end is for the next process.
     """
-    crowd = Crowd(arriving_bytes=arriving_bytes, connections=most_connections())
+    crowd = Crowd(arriving_bytes=arriving_bytes, connections=connections)
     config = uvicorn.Config(
         application,
         http=partial(_protocol, crowd, handshakes),  # type: ignore[arg-type]  # whatever makes a protocol will do
