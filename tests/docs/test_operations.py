@@ -60,4 +60,4 @@ def test_every_metric_of_the_function_is_documented(lines: list[dict[str, Any]])
 
 def test_every_field_of_the_journals_line_is_documented() -> None:
     documented = first_cells("| field of its line |")
-    assert documented == {"event", "ts", "took_ms", "lag_ms", *COUNTED}
+    assert documented == {"event", "ts", "registry", "took_ms", "lag_ms", *COUNTED}

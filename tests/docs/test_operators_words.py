@@ -18,7 +18,7 @@ STANDS_BEHIND = {
     "NEW_TABLE": {"--table"},
     "OLD": {"--source-table-name"},
     "NEW": {"--table", "--table-name", "--target-table-name"},
-    "REGISTRY": {"--registry"},
+    "REGISTRY": {"--registry", "--journal-of"},
     "IDENTITY": {"--identity"},
     "STACK": {"--stack", "--stack-name", "--log-group-name-prefix", "--queue-name-prefix"},
     "FUNCTION": {"--function-name"},

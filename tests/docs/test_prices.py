@@ -109,7 +109,7 @@ def test_the_page_says_what_is_stored() -> None:
     gigabytes = (usage.ROWS_BYTES * MILLION / usage.GIGABYTE, usage.OBJECTS_BYTES * MILLION / usage.GIGABYTE)
     month = gigabytes[0] * usage.STORED_ROWS_GB + gigabytes[1] * usage.STORED_OBJECTS_GB
     told = (
-        f"a million versions are {gigabytes[0]:.1f} GB of rows and {gigabytes[1]:.1f} GB of objects, {dollars(month)}"
+        f"a million versions are {gigabytes[0]:.2f} GB of rows and {gigabytes[1]:.2f} GB of objects, {dollars(month)}"
     )
     assert told in PAGE
 

@@ -29,7 +29,9 @@ def tokens() -> BearerTokens:
     """What is good for a is the token of a principal's name; what is good for b, or for both, has it in its name."""
     rows: list[dict[str, Any]] = []
     for who in KEYS:
-        good_for = {"role": who.role, "delete": who.deletes, "subjects": list(PREFIXES[who.reach])}
+        good_for = {"role": who.role, "delete": who.deletes}
+        if PREFIXES[who.reach]:
+            good_for["subjects"] = list(PREFIXES[who.reach])
         for name, of in ((who.name, "a"), (f"{who.name} in b", "b"), (f"{who.name} in both", ["a", "b"])):
             rows.append({"when": {"sub": name}, "registry": of, **good_for})
     known, clock = issuers.read(json.dumps([ISSUER.setting(*rows)])), FixedClock()
