@@ -77,6 +77,7 @@ def test_spark_finds_what_is_wrong_and_puts_right_what_it_is_asked_to(spark: Spa
         "CREDENTIALS_MISSING",
         "COUNTER_BEHIND",
         "POINTER_MISSING",
+        "HISTORY_AHEAD",
     ]
     written = pq.read_table(tmp_path / "out" / "tables" / "flaws").to_pylist()
     assert [row["sentence"] for row in written] == [flaw.sentence for flaw in found]
