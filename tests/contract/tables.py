@@ -152,7 +152,8 @@ class Tables:
     def scan(self, asked: Asked) -> Asked:
         if "FilterExpression" in asked or "TotalSegments" in asked:
             raise invalid("Filters and segments are not imitated")
-        return _page(asked, [item for _, rows in sorted(self._rows(asked).items()) for _, item in sorted(rows.items())])
+        items = [item for _, rows in sorted(self._rows(asked).items()) for _, item in sorted(rows.items())]
+        return _page(asked, items, after=_beyond_in_table(asked))
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
@@ -290,12 +291,15 @@ def _beyond(asked: Asked) -> Callable[[Item], bool]:
     return lambda item: item["sk"]["S"] > sk if ascending else item["sk"]["S"] < sk
 
 
-def _page(asked: Asked, items: Iterable[Item], after: Callable[[Item], bool] | None = None) -> Asked:
-    """The next ones, as many as were asked for and as go into a page."""
+def _beyond_in_table(asked: Asked) -> Callable[[Item], bool]:
+    """The same of a whole table."""
     start = asked.get("ExclusiveStartKey")
-    if after is None:
-        begin = _key(start) if start else ("", "")
-        after = lambda item: _key(item) > begin  # noqa: E731 - the same question, for a whole table
+    begin = _key(start) if start else ("", "")
+    return lambda item: _key(item) > begin
+
+
+def _page(asked: Asked, items: Iterable[Item], after: Callable[[Item], bool]) -> Asked:
+    """The next ones, as many as were asked for and as go into a page."""
     told: list[Item] = []
     room, most = PAGE_BYTES, asked.get("Limit", float("inf"))
     for item in filter(after, items):
