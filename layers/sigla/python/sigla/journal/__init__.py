@@ -1,5 +1,6 @@
 """Changes → rows → the records of Confluent's `_schemas` topic; `replay` leads from records back to a state."""
 
+from sigla.journal.commits import commit_form, for_region
 from sigla.journal.origins import ANYONE, SIGLA, Origin, Via, fresh_token, origin, origin_of, plain_token
 from sigla.journal.rows import (
     NO_EFFECTS,
@@ -16,6 +17,7 @@ from sigla.journal.rows import (
     row,
     row_at,
 )
+from sigla.journal.told_changes import UnknownCommit, change_of, effects_of
 
 __all__ = [
     "ANYONE",
@@ -25,9 +27,14 @@ __all__ = [
     "Entry",
     "Origin",
     "Record",
+    "UnknownCommit",
     "Via",
+    "change_of",
+    "commit_form",
+    "effects_of",
     "exporter_records_of",
     "exporters_told",
+    "for_region",
     "fresh_token",
     "ids",
     "key_records_of",

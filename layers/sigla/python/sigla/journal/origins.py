@@ -77,8 +77,8 @@ Origin = TypedDict(
 """Members that a row may have beside its change. Rows of release 0.2.0 and earlier ones have none.
 
 epoch: of the region. by: a token of the author. was, is: what the change is about, before and after it. before: the
-SHA-256 of the row before it, in a directory. commit: what another region needs to carry it out once more. Nothing
-writes epoch and commit yet.
+SHA-256 of the row before it, in a directory. commit: what another region needs to carry it out once more (`commits`).
+A registry without a second region writes neither epoch nor commit.
 """
 
 NO_ORIGIN: Final[Origin] = {}

@@ -36,10 +36,11 @@ from sigla.stores.sqlite.unit import Reader
 
 
 class EmbeddedCatalog:
-    """A `ports.Catalog`."""
+    """A `ports.Catalog`. epoch: as of `journal.for_region`."""
 
-    def __init__(self, unit: Reader) -> None:
+    def __init__(self, unit: Reader, *, epoch: int = 0) -> None:
         self._unit = unit
+        self._epoch = epoch
 
     @property
     def state(self) -> int | None:
@@ -207,7 +208,7 @@ class EmbeddedCatalog:
         with self._unit.step():
             db = self._unit.connection
             outcome = changes.apply(db, change)
-            journal.append(db, change, outcome.effects)
+            journal.append(db, change, outcome.effects, epoch=self._epoch)
             self._unit.touched |= outcome.touched
             self._unit.touched_exporters |= isinstance(change, ExporterChanged)
             return outcome.buried

@@ -4,7 +4,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from functools import partial
 from hashlib import sha256
-from typing import Final
+from typing import Any, Final
 
 import orjson
 
@@ -23,19 +23,24 @@ LATE_MS = 3_600_000
 """By how much a row may be older than one before it: an administrator sets the clock of a machine."""
 
 
-def append(db: sqlite3.Connection, change: Change, effects: Effects = NO_EFFECTS) -> None:
-    """The row of a commit, inside its step."""
+def append(db: sqlite3.Connection, change: Change, effects: Effects = NO_EFFECTS, *, epoch: int = 0) -> None:
+    """The row of a commit, inside its step. epoch: as of `journal.for_region`."""
     origin = journal.origin(change, token_of(db, change.author, change.ts))
-    if before := _hash_of_last(db):
+    origin |= journal.for_region(change, effects, epoch)
+    if before := hash_of_last(db):
         origin["before"] = before
     row = journal.row(change, effects, origin)
-    form = orjson.dumps(row)
+    append_form(db, orjson.dumps(row), row)
+
+
+def append_form(db: sqlite3.Connection, form: bytes, row: Mapping[str, Any]) -> None:
+    """form: of the row, as it is stored."""
     position = db.execute("INSERT INTO journal (form) VALUES (?)", (form,)).lastrowid
-    db.execute("INSERT OR REPLACE INTO journal_end VALUES (1, ?, ?)", (position, _hash(form)))
+    db.execute("INSERT OR REPLACE INTO journal_end VALUES (1, ?, ?)", (position, hash_of(form)))
     histories.note(db, subjects_of(row), position or 0)
 
 
-def _hash_of_last(db: sqlite3.Connection) -> str:
+def hash_of_last(db: sqlite3.Connection) -> str:
     """As it was written down; of a row that an earlier release wrote, as it stands. Empty before the first row."""
     (last,) = db.execute("SELECT max(position) FROM journal").fetchone()
     if last is None:
@@ -44,10 +49,10 @@ def _hash_of_last(db: sqlite3.Connection) -> str:
     if known is not None:
         return str(known[0])
     (form,) = db.execute("SELECT form FROM journal WHERE position = ?", (last,)).fetchone()
-    return _hash(form)
+    return hash_of(form)
 
 
-def _hash(form: bytes) -> str:
+def hash_of(form: bytes) -> str:
     return sha256(form).hexdigest()
 
 
@@ -128,5 +133,5 @@ def _link(position: int, form: bytes) -> Link:
     try:
         before = orjson.loads(form).get("before", "")
     except (ValueError, AttributeError):
-        return Link(position, _hash(form), damage="cannot be read")
-    return Link(position, _hash(form), str(before), position - 1)
+        return Link(position, hash_of(form), damage="cannot be read")
+    return Link(position, hash_of(form), str(before), position - 1)

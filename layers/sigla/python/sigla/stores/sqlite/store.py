@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from sigla.model import BodyKey
+from sigla.ports.replaying import Replayer, Shipper
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite import keks
 from sigla.stores.sqlite.bodies import EmbeddedBodies
@@ -22,6 +23,7 @@ from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.principals import EmbeddedPrincipals
 from sigla.stores.sqlite.recalled import RecalledCatalog
+from sigla.stores.sqlite.replaying import EmbeddedReplayer, EmbeddedShipper
 from sigla.stores.sqlite.room import Room
 from sigla.stores.sqlite.secrets import EmbeddedSecrets
 from sigla.stores.sqlite.unit import Writer
@@ -42,6 +44,8 @@ class EmbeddedStore:
     `close`. Raises DataInUse, CatalogLost, TooNew, OtherRegistry; StoreError and OSError where the data are damaged, or
     the disk is full.
 
+    epoch: of its region, if there is another one: as of `journal.for_region`.
+
     Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
     """
 
@@ -49,7 +53,7 @@ class EmbeddedStore:
     served = None
     zones = None
 
-    def __init__(self, path: Path | None = None, *, registry: str = "default") -> None:
+    def __init__(self, path: Path | None = None, *, registry: str = "default", epoch: int = 0) -> None:
         self.clock = SystemClock()
         with ExitStack() as opened:
             self.path = path or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="sigla-")))
@@ -68,7 +72,7 @@ class EmbeddedStore:
             disk.sync([self.path])
             self._unit = Writer(database, directory, disk)
             self._room = Room(self.path)
-            self.catalog = RecalledCatalog(EmbeddedCatalog(self._unit), self._unit)
+            self.catalog = RecalledCatalog(EmbeddedCatalog(self._unit, epoch=epoch), self._unit)
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
             self.log = EmbeddedLog(self._unit, self.journal)
@@ -88,6 +92,14 @@ class EmbeddedStore:
     def step(self) -> AbstractContextManager[None]:
         """A part of a group, undone alone when it raises, with its bodies and drawn ids; else a group of its own."""
         return self._unit.step()
+
+    def shipper(self) -> Shipper:
+        """Tells its commits to another region."""
+        return EmbeddedShipper(self.journal, self.bodies)
+
+    def replayer(self, allowed: Callable[[], None]) -> Replayer:
+        """Carries out commits of another region. allowed: raises where that is not to be done any more."""
+        return EmbeddedReplayer(self._unit, self.bodies, allowed)
 
     def unsettled(self, key: BodyKey) -> bool:
         return self.bodies.unsettled(key)

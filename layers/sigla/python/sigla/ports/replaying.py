@@ -1,0 +1,44 @@
+"""A registry in two regions: one tells its commits, the other carries them out once more, and is equal to it."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Protocol
+
+from sigla.model import Body, BodyKey
+from sigla.regions.replay import Verdict
+
+
+class Shipment(NamedTuple):
+    """One commit, as it is told to the other region.
+
+    position: in the journal that tells it. form: its row there, byte by byte. bodies: of the ids that it brings, as far
+    as they are there; whether they are gone by now says nothing.
+    """
+
+    position: int
+    form: bytes
+    bodies: Mapping[BodyKey, Body]
+
+
+class Shipper(Protocol):
+    """What tells its commits."""
+
+    def shipments(self, after: int = 0) -> Iterator[Shipment]:
+        """Commits in the order of the journal, from the one after a position."""
+        ...
+
+
+class Replayer(Protocol):
+    """What carries them out: in any order, and as often as they come."""
+
+    def end(self) -> int:
+        """The position up to which everything is carried out."""
+        ...
+
+    def carry_out(self, shipment: Shipment) -> Verdict:
+        """Carries a commit out as it was at its source, whole or not at all, if it is one to be carried out now.
+
+        Raises UnknownCommit for what this release cannot carry out, StoreError; what the store was given to be asked
+        first (whether it still follows) raises what it raises. Then nothing is changed, or it is not known: repeated,
+        it comes to the same end.
+        """
+        ...

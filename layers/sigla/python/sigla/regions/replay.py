@@ -1,0 +1,39 @@
+"""What becomes of a commit of another region, decided from what it says and from what stands here.
+
+The journal of a directory has one order, and each row names the hash of the one before it. So what comes next is known,
+and two journals that have gone apart are told at the first row that differs. Nothing is ever concluded from what is
+missing: it comes late, or once more.
+"""
+
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class Verdict(StrEnum):
+    CARRY_OUT = "carry out"
+    """It comes next."""
+    KNOWN = "known"
+    """It was carried out before, or was there when this region began to follow."""
+    EARLY = "early"
+    """Something comes before it that is not here yet: it waits."""
+    DIVERGES = "diverges"
+    """Something else was carried out here in its place: it is set aside, and told."""
+
+
+class JournalPlace(NamedTuple):
+    """Where a row stands in a journal of one order. position: from 1; 0 before the first one. hash: SHA-256, in hex."""
+
+    position: int
+    hash: str
+
+
+def verdict_in_order(told: JournalPlace, before: str, end: JournalPlace, standing: str) -> Verdict:
+    """A row of a journal of one order, and a journal here that has the same rows up to its end.
+
+    before: the hash that the row names. standing: that of the row here at the same position; empty without one.
+    """
+    if told.position <= end.position:
+        return Verdict.KNOWN if standing == told.hash else Verdict.DIVERGES
+    if told.position > end.position + 1:
+        return Verdict.EARLY
+    return Verdict.CARRY_OUT if before == end.hash else Verdict.DIVERGES

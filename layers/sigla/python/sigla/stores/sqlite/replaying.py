@@ -1,0 +1,138 @@
+"""A directory that follows another one: the same commits, in the same order, so that both have the same tables.
+
+The journal here is that of the source, row by row and byte by byte. So it tells how far this directory has come, where
+to go on after a crash, and whether a row was met before. A commit is executed from its change, on what stands here, and
+what comes of that is compared with what its row says: a directory that has come to something else does not go on.
+
+Not the same are what each side has for itself: numbers of ids that were drawn and not used (`context.given`), how far
+exporters have come, the names behind tokens, and the number of the last group of files (`state`).
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+import orjson
+
+from sigla import journal
+from sigla.changes import Change, ExporterChanged, NumberingSet
+from sigla.errors import BodyMissing, Conflict
+from sigla.model import Body, BodyKey, SchemaId
+from sigla.ports.replaying import Shipment
+from sigla.regions.replay import JournalPlace, Verdict, verdict_in_order
+from sigla.stores.sqlite import changes
+from sigla.stores.sqlite.bodies import EmbeddedBodies
+from sigla.stores.sqlite.catalog import EmbeddedCatalog
+from sigla.stores.sqlite.changes import ChangeOutcome
+from sigla.stores.sqlite.journal import EmbeddedJournal, append_form, hash_of, hash_of_last
+from sigla.stores.sqlite.unit import Reader
+
+BRINGING: Final = frozenset({"Registered", "Imported", "Displaced", "AssociationsChanged"})
+"""Kinds of changes whose ids may be new."""
+
+
+class _Diverged(Exception):
+    """What stands here is not what the commit was made on: nothing of it stays."""
+
+
+class EmbeddedShipper:
+    """A `ports.Shipper`."""
+
+    def __init__(self, journal: EmbeddedJournal, bodies: EmbeddedBodies) -> None:
+        self._journal = journal
+        self._bodies = bodies
+
+    def shipments(self, after: int = 0) -> Iterator[Shipment]:
+        for position, form in self._journal.forms(after):
+            yield Shipment(position, form, dict(self._brought(journal.row_at(position, partial(orjson.loads, form)))))
+
+    def _brought(self, row: Mapping[str, Any]) -> Iterator[tuple[BodyKey, Body]]:
+        for key in sorted(journal.ids([row])) if row.get("change") in BRINGING else ():
+            with suppress(BodyMissing):
+                yield key, self._bodies.get(key)
+
+
+class EmbeddedReplayer:
+    """A `ports.Replayer` of another directory.
+
+    allowed: asked before each commit, in its transaction; raises where this directory follows no longer.
+    """
+
+    def __init__(self, unit: Reader, bodies: EmbeddedBodies, allowed: Callable[[], None]) -> None:
+        self._unit = unit
+        self._catalog = EmbeddedCatalog(unit)
+        self._bodies = bodies
+        self._allowed = allowed
+
+    def end(self) -> int:
+        return _end(self._unit.connection).position
+
+    def carry_out(self, shipment: Shipment) -> Verdict:
+        with suppress(_Diverged), self._unit.step():
+            self._allowed()
+            db, told = self._unit.connection, JournalPlace(shipment.position, hash_of(shipment.form))
+            row = journal.row_at(shipment.position, partial(orjson.loads, shipment.form))
+            verdict = verdict_in_order(told, row.get("before", ""), _end(db), _hash_at(db, shipment.position))
+            if verdict is Verdict.CARRY_OUT:
+                self._execute(db, row, shipment)
+            return verdict
+        return Verdict.DIVERGES
+
+    def _execute(self, db: sqlite3.Connection, row: Mapping[str, Any], shipment: Shipment) -> None:
+        change = journal.change_of(row, self._catalog)
+        for key in sorted(change.ids):
+            self._bring(key, shipment.bodies.get(key))
+        try:
+            outcome = ChangeOutcome() if isinstance(change, NumberingSet) else changes.apply(db, change)
+        except Conflict:
+            raise _Diverged from None
+        if not _is_same(row, change, outcome):
+            raise _Diverged
+        append_form(db, shipment.form, row)
+        self._number(change)
+        for key in outcome.buried:
+            self._bodies.bury(key)
+        self._unit.touched |= outcome.touched
+        self._unit.touched_exporters |= isinstance(change, ExporterChanged)
+
+    def _bring(self, key: BodyKey, told: Body | None) -> None:
+        """The body of an id that a version holds from now on: it is there, and alive. Raises BodyMissing."""
+        try:
+            standing = self._bodies.get(key)
+        except BodyMissing:
+            if told is None:
+                raise
+            self._bodies.put(key, replace(told, gone=False))
+            return
+        if told is not None and told.schema != standing.schema:
+            raise _Diverged
+        if standing.gone:
+            self._bodies.revive(key, replace(told or standing, gone=False))
+
+    def _number(self, change: Change) -> None:
+        """No id that the source has given is given here one day, when it takes over."""
+        if isinstance(change, NumberingSet):
+            self._catalog.raise_counter(change.context, change.after)
+        for key in sorted(change.ids):
+            self._catalog.raise_counter(key.context, SchemaId(max(key.id, 1)))
+
+
+def _is_same(row: Mapping[str, Any], change: Change, outcome: ChangeOutcome) -> bool:
+    """Whether the commit has found here what it found there."""
+    origin = journal.origin_of(row)
+    origin["commit"] = journal.commit_form(change, outcome.effects)
+    same: bool = orjson.loads(orjson.dumps(journal.row(change, outcome.effects, origin))) == row
+    return same
+
+
+def _end(db: sqlite3.Connection) -> JournalPlace:
+    (position,) = db.execute("SELECT coalesce(max(position), 0) FROM journal").fetchone()
+    return JournalPlace(position, hash_of_last(db))
+
+
+def _hash_at(db: sqlite3.Connection, position: int) -> str:
+    found = db.execute("SELECT form FROM journal WHERE position = ?", (position,)).fetchone()
+    return hash_of(found[0]) if found else ""
