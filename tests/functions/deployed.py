@@ -38,18 +38,19 @@ class Reply:
 
 @dataclass(frozen=True)
 class Client:
-    """A client before a door of one instance. secret: of the key `name`; without one it is unknown."""
+    """A client before a door of one instance. secret: of the key `name`; without one it is unknown. host: it asks."""
 
     handler: Renewed
     door: str = "rest"
     name: str = ""
     secret: str = ""
+    host: str = "h"
 
     def __call__(self, method: str, target: str, body: object = None) -> Reply:
         text = None if body is None else json.dumps(body)
         path, _, query = target.partition("?")
         shown = "Basic " + base64.b64encode(f"{self.name}:{self.secret}".encode()).decode()
-        headers = {"Authorization": shown} if self.name else {}
+        headers = {"Host": self.host} | ({"Authorization": shown} if self.name else {})
         if self.door == "rest":
             listed = {name: [value] for name, value in headers.items()}
             event = rest(method, path, parse_qs(query) or None, text, multiValueHeaders=listed)
@@ -66,10 +67,11 @@ class Client:
 
 @dataclass
 class Deployment:
-    """One table, one bucket. keys: where API keys are kept."""
+    """One table, one bucket. keys: where API keys are kept. objects: of the bucket."""
 
     monkeypatch: pytest.MonkeyPatch
     keys: AwsKeys
+    objects: Objects
     opened: ExitStack = field(default_factory=ExitStack)
 
     def instance(self, **settings: str) -> Renewed:
@@ -82,6 +84,10 @@ class Deployment:
     def key(self, name: str, role: str, *prefixes: str) -> str:
         """Makes a key; its secret."""
         return api_keys.create(self.keys, name, role, prefixes, now=0)[1]
+
+    def key_of(self, registry: str, name: str, role: str = "admin") -> str:
+        """Makes a key of one of several registries; its secret."""
+        return api_keys.create(AwsKeys(self.objects, registry=registry), name, role, (), now=0)[1]
 
 
 @contextmanager
@@ -100,4 +106,4 @@ def deployed(monkeypatch: pytest.MonkeyPatch, endpoint: str | None = None, **set
         for name, value in variables.items():
             monkeypatch.setenv(name, value)
         objects = opened.enter_context(closing(Objects(clients.s3, BUCKET, clock=SystemClock())))
-        yield Deployment(monkeypatch, AwsKeys(objects), opened)
+        yield Deployment(monkeypatch, AwsKeys(objects), objects, opened)

@@ -179,7 +179,7 @@ def _holds(operator: str, name: str, values: list[Any], context: Mapping[str, st
     found = context.get(name.replace(":", "_").replace("-", "_"))
     if found is None:
         return operator.endswith("IfExists")
-    plain = operator.removeprefix("ForAllValues:").removesuffix("IfExists")
+    plain = operator.removeprefix("ForAllValues:").removeprefix("ForAnyValue:").removesuffix("IfExists")
     wanted = [written(each) for each in values]
     match plain:
         case "StringEquals":

@@ -164,7 +164,7 @@ class Aws:
         }
         unchosen = options(world.unchosen)
         nowhere = app.RouteTable(world.a.registry, None, unchosen)
-        by_registry = registries.ByRegistry(world.choice, tables, nowhere)
+        by_registry = registries.ByRegistry(world.choice, tables.__getitem__, nowhere)
         self.handler = gateway.handler_of(app.Application(by_registry, unchosen, [], None))
         return self
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -25,6 +25,8 @@ from sigla.ports.clock import Clock
 from sigla.ports.store import Store
 from sigla.ports.zones import Zones
 from sigla.registry import Options, Registry
+from sigla.registry.resources import OFFERED_BYTES
+from sigla.registry.steps import known, parsed
 from sigla.registry.steps.quota import Quota, Quotas
 from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, InvalidSetting, Settings, listed
 from sigla.stores import kinds
@@ -73,17 +75,45 @@ def instance(settings: Settings) -> Iterator[Instance]:
 @contextmanager
 def _shared(settings: Settings) -> Iterator[Instance]:
     """In a table and a bucket. Any number of instances may share them."""
+    with in_table_and_bucket(settings) as place, place.instance() as opened:
+        yield opened
+
+
+@dataclass(frozen=True, slots=True)
+class TableAndBucket:
+    """Where any number of registries are, with what these have in common in one process: clients, the zone's ring."""
+
+    settings: Settings
+    clients: "Clients"
+    store: "AwsStore"
+    ring: Ring
+
+    @contextmanager
+    def instance(self, name: str = "", *, share: int = 1) -> Iterator[Instance]:
+        """A registry there; without a name that of the settings.
+
+        share: how many of them share out what one may remember.
+        """
+        settings = replace(self.settings, registry_name=name) if name else self.settings
+        with ExitStack() as opened:
+            store = opened.enter_context(closing(self.store.of(name))) if name else self.store
+            ownership = opened.enter_context(owning(settings, store))
+            shared = among_others(store, settings, self.ring, ownership, clients=lambda: self.clients, share=share)
+            registry, counts = opened.enter_context(shared)
+            calls = self.clients.calls
+            yield Instance(registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys)
+
+
+@contextmanager
+def in_table_and_bucket(settings: Settings) -> Iterator[TableAndBucket]:
+    """Raises InvalidSetting."""
     if settings.quota_versions or settings.quota_bytes:
         raise InvalidSetting(
             f"{PREFIX}QUOTA_VERSIONS and {PREFIX}QUOTA_BYTES are of directories: nothing in a table and a bucket says "
             "at once how much they hold."
         )
-    with table_and_bucket(settings) as (clients, store), ExitStack() as opened:
-        ring = opened.enter_context(closing(_ring(settings, clients, store.clock)))
-        ownership = opened.enter_context(owning(settings, store))
-        shared = among_others(store, settings, ring, ownership, clients=lambda: clients)
-        registry, counts = opened.enter_context(shared)
-        yield Instance(registry, store.keys, clients.calls, ring, counts, ownership, lambda: store.issuer_keys)
+    with table_and_bucket(settings) as (clients, store), closing(_ring(settings, clients, store.clock)) as ring:
+        yield TableAndBucket(settings, clients, store, ring)
 
 
 @contextmanager
@@ -161,11 +191,12 @@ def among_others(
     ownership: Ownership | None = None,
     *,
     clients: "Callable[[], Clients] | None" = None,
+    share: int = 1,
 ) -> Iterator[tuple[Registry, Counts]]:
     """The same where other processes write, too: what the catalog said of an id is remembered for a while only.
 
     ownership: what is not of this deployment is neither believed nor written to. clients: of AWS, for keys of KMS;
-    None: they are made when such a key is used.
+    None: they are made when such a key is used. share: as of `TableAndBucket.instance`.
     """
     from sigla.cache.speakers import Speakers
 
@@ -173,7 +204,7 @@ def among_others(
     if ownership is not None:
         catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
         zones = zones and OwnZones(zones, ownership)
-    bodies, counts = _remembered(store, stored, settings, ring)
+    bodies, counts = _remembered(store, stored, settings, ring, share)
     remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
     speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
     with closing(speakers):
@@ -182,6 +213,9 @@ def among_others(
             bodies,
             store.clock,
             replace(_options(settings), no_exporters=NO_EXPORTERS[settings.exporters]),
+            parsed=parsed.Understood(parsed.MOST_BYTES // share),
+            offered=parsed.Understood(OFFERED_BYTES // share),
+            known=known.Known(known.MOST_BYTES // share),
             directory=zones,
             materials=_materials(settings, clients),
             secrets=store.secrets,
@@ -201,10 +235,10 @@ def _own_clients() -> "Clients":
     return Clients()
 
 
-def _remembered(store: Store, behind: Bodies, settings: Settings, ring: Ring) -> tuple[Tiers, Counts]:
+def _remembered(store: Store, behind: Bodies, settings: Settings, ring: Ring, share: int = 1) -> tuple[Tiers, Counts]:
     """behind: the store's bodies, or what stands in front of them."""
     flight = _flight(settings, ring, store.clock)
-    bodies = Tiers(_memory(settings, store.clock), flight, behind, unsettled=store.unsettled)
+    bodies = Tiers(_memory(settings, store.clock, share), flight, behind, unsettled=store.unsettled)
     store.on_replaced(bodies.forget)
     return bodies, flight.counts
 
@@ -213,8 +247,8 @@ def _patience_s(settings: Settings) -> float:
     return min(settings.catalog_seconds, TIMEOUT_MAX)
 
 
-def _memory(settings: Settings, clock: Clock) -> Memory:
-    return Memory(settings.memory_bytes, clock, presence_ms=1000 * settings.memory_seconds)
+def _memory(settings: Settings, clock: Clock, share: int) -> Memory:
+    return Memory(settings.memory_bytes // share, clock, presence_ms=1000 * settings.memory_seconds)
 
 
 def _ring(settings: Settings, clients: "Clients", clock: Clock) -> Ring:

@@ -272,7 +272,7 @@ def _registry_hosts(settings: Settings, asked: Serving, issuers: Sequence[Issuer
     if asked.zones:
         raise InvalidSetting(f"Zones are of one registry: leave out --zones, or {where}.")
     try:
-        named = registries.read(listing)
+        named = registries.read(listing, settings.registry_domain)
     except registries.InvalidRegistries as problem:
         raise InvalidSetting(f"{where}: {problem}") from None
     try:

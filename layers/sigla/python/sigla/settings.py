@@ -45,8 +45,10 @@ class Settings:
     """Every setting with its default; the environment variable is the name in capitals after `SIGLA_`.
 
     registry_name: the metadata space that is served; several may share a store.
-    registries: several that `sigla serve` serves, each in a directory of its name below the one of the data: `NAME` or
-        `NAME=HOST`, separated by commas. `--registry` goes before it.
+    registries: several that are served, `NAME` or `NAME=HOST`, separated by commas. `sigla serve` has each in a
+        directory of its name below the one of the data, and `--registry` goes before it; a function has them in one
+        table and bucket, `registry_name` among them.
+    registry_domain: where each of several is known as `NAME.DOMAIN`.
     stack: the CloudFormation stack that a function is part of, a dimension of its metrics; empty: they have none.
     table, bucket: where a function keeps its data in AWS: a DynamoDB table and an S3 bucket, both or neither.
     identity: of the deployment, which table and bucket must bear (`sigla init`) before anything is written; empty:
@@ -92,6 +94,7 @@ class Settings:
 
     registry_name: str = "default"
     registries: str = ""
+    registry_domain: str = ""
     stack: str = ""
     table: str = ""
     bucket: str = ""

@@ -8,16 +8,15 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigla import __version__, authentication, observe
+from sigla import authentication
 from sigla.auth.api_keys import Keys
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.authentication import NowhereForKeys, OpenToOthers
-from sigla.cache.counts import Farthest
 from sigla.errors import StoreError
-from sigla.instances import destination, instance, owning, table_and_bucket, web_options
+from sigla.instances import destination, owning, table_and_bucket
 from sigla.ports.clock import Clock
 from sigla.ports.zones import Zones
-from sigla.settings import AUTO, KEYS, NONE, PREFIX, Address, InvalidSetting, Settings
+from sigla.settings import PREFIX, Address, InvalidSetting, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.kinds import bodies_kind, store_row
 from sigla.stores.not_opened import DataNotOpened
@@ -59,51 +58,16 @@ def serve(
 
 
 def lambda_handler() -> "Renewed":
-    """The API as a Lambda function, built once, and anew after its snapshot was restored."""
-    from sigla.functions.lifecycle import Renewed  # the local server does not need what only a function needs
+    """The API as a Lambda function, built once, and anew after its snapshot was restored. Raises InvalidSetting."""
+    from sigla import answering  # the local server does not need what only a function needs
+    from sigla.functions.lifecycle import Renewed
 
-    settings = Settings.read(os.environ)
-    return Renewed(lambda opened: _function(settings, opened))
-
-
-def _function(settings: Settings, opened: ExitStack) -> "Handler":
-    """opened: takes what is to be closed at the end."""
-    from sigla.functions.probe import Probe, answering
-    from sigla.functions.telemetry import RequestLog, RequestMetrics
-    from sigla.web import gateway
-
+    settings, function = Settings.read(os.environ), answering.function
     if settings.registries:
-        raise InvalidSetting(
-            f"{PREFIX}REGISTRIES is of `sigla serve`: a function serves the one of {PREFIX}REGISTRY_NAME."
-        )
-    issuers = authentication.issuers_of(settings)
-    registry, keys, calls, ring, counts, ownership, issuer_keys = opened.enter_context(instance(settings))
-    service = f"sigla-{settings.registry_name}"
-    clock = SystemClock()
-    log = RequestLog(
-        service, calls, clock, release=__version__, reads=settings.log_reads, more=Farthest(counts), zone=settings.zone
-    )
-    metrics = RequestMetrics(
-        service,
-        calls,
-        clock,
-        stack=settings.stack,
-        is_foreign=lambda: ownership is not None and ownership.is_foreign,
-    )
-    if ownership is not None:
-        ownership.tell = log.tell
-    auth = KEYS if settings.auth == AUTO else settings.auth
-    if auth == NONE:
-        log.tell(authentication.openness("the function"))
-    watchers = (metrics, log if settings.log_requests else observe.DeniedAlone(log, clock))
-    door = replace(gateway.OPTIONS, watchers=watchers, log_failure=log.tell)
-    tokens = authentication.bearer_tokens(issuers, log.tell, issuer_keys, waits=False)
-    if tokens:
-        tokens = tokens.of(settings.registry_name)
-        tokens.load()  # what is imported now is in the snapshot, and no bearer waits for it
-    authenticate = authentication.authenticator(auth, keys, log.tell, opened, tokens, aside=calls.aside)
-    handler = gateway.handler(registry, options=web_options(settings, authenticate, door))
-    return answering(log.following(handler), Probe(settings.zone, os.environ, ring.probe, release=__version__))
+        from sigla import pooling
+
+        function = pooling.function
+    return Renewed(lambda opened: function(settings, os.environ, opened))
 
 
 def journal_handler() -> "Renewed":

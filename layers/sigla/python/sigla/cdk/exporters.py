@@ -13,8 +13,9 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from sigla.cdk.parts.functions import Functions
-from sigla.cdk.service import Grants, stored
+from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
+from sigla.cdk.variables import stored
 from sigla.deployment.settings import Settings
 
 MEMORY_MB = 512

@@ -8,8 +8,9 @@ from aws_cdk import Duration
 from constructs import Construct
 
 from sigla.cdk.parts.functions import Functions
-from sigla.cdk.service import Grants, stored
+from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
+from sigla.cdk.variables import stored
 from sigla.deployment.settings import Settings
 
 MEMORY_MB = 512

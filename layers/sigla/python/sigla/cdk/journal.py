@@ -22,8 +22,9 @@ from constructs import Construct
 from sigla import keys
 from sigla.cdk.parts.functions import Functions
 from sigla.cdk.parts.notes import notes
-from sigla.cdk.service import Grants, stored
+from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
+from sigla.cdk.variables import stored
 from sigla.deployment.settings import Settings
 
 MEMORY_MB = 512

@@ -6,6 +6,7 @@ docs/cdk.md shows an app. infra/app.py deploys the same construct as a stack of 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -97,13 +98,17 @@ class Registry(Construct):
 
     @property
     def url(self) -> str:
-        """The URL for clients: of the domain, or else of the REST API, or else of the first zone."""
-        return self.urls.get("DomainUrl") or next(iter(self.urls.values()))
+        """The URL for clients: of the domain, or else of the REST API, or else of the first zone.
+
+        A domain with a name for each registry of a pool is that of none.
+        """
+        named = "" if self.settings.front_door.wildcard_domain else self.urls.get("DomainUrl")
+        return named or next(iter(self.urls.values()))
 
     def grant_read(self, grantee: iam.IGrantable, *, registry: str = "") -> iam.Grant:
         """Reading bodies and rows without a door, as jobs do. Clients need a URL and an API key instead.
 
-        registry: one of those beside it.
+        registry: one of those beside it, or of the pool.
         """
         return _granted(grantee, Grants(self._settings_of(registry), self.storage).of_a_reader())
 
@@ -112,10 +117,15 @@ class Registry(Construct):
         return _granted(grantee, Grants(self._settings_of(registry), self.storage).of_keys())
 
     def metric(self, name: str, statistic: str = "Sum", *, registry: str = "") -> cloudwatch.Metric:
-        """One of the registry's own metrics (docs/operations.md), such as `ServerErrors`. registry: likewise."""
-        return own_metric(self._settings_of(registry), name, statistic)
+        """One of the registry's own metrics (docs/operations.md), such as `ServerErrors`.
+
+        registry: likewise; those of a pool have their metrics together.
+        """
+        return own_metric(self._settings_of("" if registry in self.settings.pooled else registry), name, statistic)
 
     def _settings_of(self, registry: str) -> Settings:
+        if registry in self.settings.pooled:
+            return replace(self.settings, registry_name=registry, pool="")
         return self.beside[registry].settings if registry else self.settings
 
     # --- what it is made of -------------------------------------------------------------------------------------------
@@ -135,9 +145,10 @@ class Registry(Construct):
         if rest.domain:
             target = "The target for the DNS record of front_door.domain_name"
             self.outputs["DomainTarget"] = (rest.domain.domain_name_alias_domain_name, target)
+            each = ", each registry's name in place of *" if settings.front_door.wildcard_domain else ""
             self.outputs["DomainUrl"] = (
                 f"https://{settings.front_door.domain_name}",
-                "The URL for clients, as soon as the DNS record exists",
+                f"The URL for clients{each}, as soon as the DNS record exists",
             )
         if settings.front_door.function_url:
             url = doors.function_url(service.alias)

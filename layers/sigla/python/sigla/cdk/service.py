@@ -1,11 +1,8 @@
 """The registry as a function: what it is told, how it runs, and, on one screen, all that our functions may do."""
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 
-import aws_cdk as cdk
 from aws_cdk import Annotations, Aws, Duration, RemovalPolicy
 from aws_cdk import aws_events as events
 from aws_cdk import aws_events_targets as targets
@@ -17,12 +14,11 @@ from constructs import Construct
 
 from sigla import keys
 from sigla.cdk.parts.checklist import acknowledge
-from sigla.cdk.parts.fingerprint import fingerprint, name_version, note_parts
+from sigla.cdk.parts.fingerprint import name_version, note_parts
 from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
 from sigla.cdk.storage import Storage
+from sigla.cdk.variables import Place, variables
 from sigla.deployment.settings import Settings
-from sigla.deployment.translation import FINGERPRINT, ISSUERS, RING_SECONDS, VARIABLES
-from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE
 
 # Longer than a write that keeps losing races tries (20 s), shorter than API Gateway waits (29 s).
 TIMEOUT = Duration.seconds(28)
@@ -34,14 +30,19 @@ PROBE = {"sigla": "probe"}
 class Grants:
     """All that each function may do: its registry's rows, its registry's objects, its own log.
 
-    None removes an object or touches another registry of the same bucket and table; but the journal's function serves
-    all of a stack's own table and bucket, since a stream has two readers (`of_the_journal`). Without leave to list, S3
+    None removes an object or touches another registry of the same bucket and table, with two exceptions. The journal's
+    function serves all of a stack's own table and bucket, since a stream has two readers (`of_the_journal`). And the
+    function of a pool reaches all that is in table and bucket but the registries with functions of their own: which
+    registry a request is for, its code decides (`sigla.pooling`), and this role does not. Without leave to list, S3
     answers 403 where an object is missing, and a read names no prefix: hence "if exists".
+
+    pooled: whether they are of a function that serves the pool; `whose` is then every registry.
     """
 
-    def __init__(self, settings: Settings, storage: Storage) -> None:
+    def __init__(self, settings: Settings, storage: Storage, *, pooled: bool = False) -> None:
         self.settings = settings
         self.registry, self.bucket, self.table = settings.registry_name, storage.bucket, storage.table
+        self.pooled, self.whose = pooled, EVERY if pooled else settings.registry_name
         self.kms_keys = settings.function.kms_key_arns
         self.mark = f"{self.registry}/identity.json"
         self.key = use_of_the_key(settings)
@@ -58,6 +59,7 @@ class Grants:
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "key-uses")),
             *self.shared_keks(),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
+            *(self.walls() if self.pooled and self.settings.registries else []),
             *self.found_and_told(log),
         ]
 
@@ -165,15 +167,28 @@ class Grants:
 
     def rows(self) -> list[iam.PolicyStatement]:
         """Every partition key begins with the registry's name. Whoever may read them may use the key of the store."""
-        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
+        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.whose}#*"]}}
         return [allow("Rows", *ROWS, on=[self.table.table_arn], when=bound), *self.key]
 
     def identity(self) -> list[iam.PolicyStatement]:
         """Whose table and bucket are. Only a person may write it: `rows` does not list the row's partition."""
-        bound = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [self.registry]}}
+        bound = {f"ForAllValues:String{'Like' if self.pooled else 'Equals'}": {"dynamodb:LeadingKeys": [self.whose]}}
         return [
             allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=bound),
-            allow("Mark", "s3:GetObject", on=[self.bucket.arn_for_objects(self.mark)]),
+            allow("Mark", "s3:GetObject", on=self.places("identity.json", of=[self.whose])),
+        ]
+
+    def walls(self) -> list[iam.PolicyStatement]:
+        """What a pool must not reach although it reaches every registry: those that have a function of their own."""
+        silos = self.settings.more_registries
+        rows = {
+            "ForAnyValue:StringLike": {"dynamodb:LeadingKeys": [f"{each}{end}" for each in silos for end in ("", "#*")]}
+        }
+        named = {"StringLike": {"s3:prefix": [f"{each}/*" for each in silos]}}
+        return [
+            deny("OthersRows", "dynamodb:*", on=[self.table.table_arn], when=rows),
+            deny("OthersObjects", "s3:*", on=self.places("*", of=silos)),
+            deny("OthersNames", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
         ]
 
     def shared_keks(self) -> list[iam.PolicyStatement]:
@@ -214,7 +229,7 @@ class Grants:
         return [self.finding(), self.told(log)]
 
     def finding(self) -> iam.PolicyStatement:
-        named = {"StringLikeIfExists": {"s3:prefix": [f"{self.registry}/*"]}}
+        named = {"StringLikeIfExists": {"s3:prefix": [f"{self.whose}/*"]}}
         return allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named)
 
     def told(self, log: logs.ILogGroup) -> iam.PolicyStatement:
@@ -229,12 +244,15 @@ class Grants:
         return [allow("Network", *INTERFACES, on=["*"]), deny("NotItself", *INTERFACES, on=["*"], when=code)]
 
     def objects(self, *kinds: str) -> list[str]:
-        return self.places(*(f"{kind}/*" for kind in kinds), of=[self.registry])
+        return self.places(*(f"{kind}/*" for kind in kinds), of=[self.whose])
 
     def places(self, *names: str, of: Sequence[str]) -> list[str]:
         """Objects of registries, by what follows the registry's name."""
         return [self.bucket.arn_for_objects(f"{registry}/{name}") for registry in of for name in names]
 
+
+EVERY = "*"
+"""In place of a registry's name, in what is granted to a pool."""
 
 READ = ("dynamodb:BatchGetItem", "dynamodb:Query")
 ROWS = (
@@ -259,24 +277,6 @@ INTERFACES = (
 STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a zone's function runs and what it finds there.
-
-    subnet, security_group: their ids. ring: addresses of the members, as SIGLA_RING has them. members: ARNs to connect.
-    parts: all that these come from: what AWS replaces of it has another id or another address afterwards. variables:
-    by which ways it asks other services.
-    """
-
-    zone: str
-    subnet: str
-    security_group: str
-    ring: Sequence[str]
-    members: Sequence[str]
-    parts: Sequence[cdk.CfnResource]
-    variables: Mapping[str, str]
-
-
 class Service(Construct):
     """The registry's function and the alias `live` of its published version, which every front door calls.
 
@@ -294,14 +294,14 @@ class Service(Construct):
         place: Place | None = None,
     ) -> None:
         super().__init__(scope, name)
-        choice, grants = settings.function, Grants(settings, storage)
+        choice, grants = settings.function, Grants(settings, storage, pooled=bool(settings.pool))
         made = functions.make(
             self,
             "registry",
-            description=f"Sigla, the registry {settings.registry_name}{f' in {place.zone}' if place else ''}",
+            description=f"Sigla, {settings.served}{f' in {place.zone}' if place else ''}",
             memory_mb=choice.memory_mb,
             timeout=TIMEOUT,
-            environment=_environment(settings, storage) | (_of_the_place(settings, place) if place else {}),
+            environment=variables(settings, storage, place),
             grants=partial(grants.of_a_zone, ring=place.members) if place else grants.of_the_registry,
             tracing=lambda_.Tracing.ACTIVE if choice.tracing else lambda_.Tracing.DISABLED,
             **({} if settings.local else _not_on_localstack(settings)),
@@ -344,43 +344,6 @@ def _put(made: Made, place: Place) -> None:
         resource.vpc_config = lambda_.CfnFunction.VpcConfigProperty(
             subnet_ids=[place.subnet], security_group_ids=[place.security_group]
         )
-
-
-def stored(settings: Settings, storage: Storage) -> dict[str, str]:
-    """What every function is told: where its registry is kept, whose that has to be, and which stack it is of."""
-    kept = {
-        "SIGLA_REGISTRY_NAME": settings.registry_name,
-        "SIGLA_STACK": settings.stack_name,
-        "SIGLA_TABLE": storage.table.table_name,
-        "SIGLA_BUCKET": storage.bucket.bucket_name,
-    }
-    return kept | ({"SIGLA_IDENTITY": settings.identity} if settings.identity else {})
-
-
-def _environment(settings: Settings, storage: Storage) -> dict[str, str]:
-    """What the registry is told: settings of sigla.settings, and one of Powertools'."""
-    return stored(settings, storage) | {
-        **{name: value(settings) for name, value in VARIABLES.items() if name not in (RING_SECONDS, ISSUERS)},
-        **({ISSUERS: settings.issuers} if settings.issuers else {}),
-        "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
-        **(_of_exporters(settings) if settings.exporters else {}),
-    }
-
-
-def _of_exporters(settings: Settings) -> dict[str, str]:
-    """Where they are created, and what encrypts their credentials."""
-    return {"SIGLA_EXPORTERS": EXPORTERS_HERE} | ({"SIGLA_EXPORTERS_KEY": settings.key_arn} if settings.key_arn else {})
-
-
-def _of_the_place(settings: Settings, place: Place) -> dict[str, str]:
-    return {
-        "SIGLA_ZONE": place.zone,
-        "SIGLA_RING": ",".join(place.ring),
-        RING_SECONDS: VARIABLES[RING_SECONDS](settings),
-        FINGERPRINT: fingerprint(place.parts),
-        **place.variables,
-        **({"SIGLA_EXPORTERS": EXPORTERS_ELSEWHERE} if settings.exporters and settings.closed_zones else {}),
-    }
 
 
 def _not_on_localstack(settings: Settings) -> dict[str, object]:

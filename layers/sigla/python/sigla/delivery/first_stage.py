@@ -33,6 +33,7 @@ QUESTIONS = {
 WORDS = {
     "registry_name": "The metadata space: every stored name begins with it. Another name is another, empty registry.",
     "registries": "Further registries in the same table and bucket, each with a function and URLs of its own.",
+    "pool": "Further registries that the same function serves; their clients name them, as in etl@payments.",
     "stack_name": "The CloudFormation stack.",
     "account": "Where it is deployed. With other credentials, or in another region, this file deploys nothing.",
     "identity": "The registry's identity, also in its table and bucket. Never change it, or use it for another one.",

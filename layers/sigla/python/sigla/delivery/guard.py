@@ -138,7 +138,7 @@ def claiming(settings: Settings, outputs: Mapping[str, str]) -> Iterator[list[st
     """
     place = {"--bucket": outputs["BucketName"], "--table": outputs["TableName"]}
     of = {"--journal-of": settings.registry_name}
-    for registry in (settings.registry_name, *settings.more_registries):
+    for registry in settings.all_registries:
         whose = {"--registry": registry, "--identity": settings.identity}
         given = place | whose | (of if registry != settings.registry_name else {})
         yield ["init", *(word for option in given.items() for word in option)]

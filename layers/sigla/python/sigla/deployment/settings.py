@@ -57,6 +57,8 @@ class Settings:
     registry_name: the isolated metadata space this stack serves; the first component of every stored name.
     registries: names of further ones beside it in the same table and bucket, separated by commas; each has a function,
         a role and doors of its own.
+    pool: names of further ones that the function of `registry_name` serves as well, separated by commas; which one a
+        request is for, it says itself.
     identity: which registry this is among all that there were and will be: 32 hex digits, drawn once at random. Empty:
         nothing is compared.
     bucket_name, table_name: of a bucket and a table that are there already: shared by several registries, kept from an
@@ -83,6 +85,7 @@ class Settings:
     region: str = ""
     registry_name: str = "default"
     registries: str = ""
+    pool: str = ""
     identity: str = ""
     bucket_name: str = ""
     table_name: str = ""
@@ -117,7 +120,7 @@ class Settings:
         if not self.stack_name:
             kind = LOCAL_STACK if self.local else "sigla-"
             object.__setattr__(self, "stack_name", f"{kind}{self.registry_name}")
-        several = (self.registry_name, *self.more_registries) if self.registries else ()
+        several = self.all_registries if self.registries or self.pool else ()
         if wrong := issuers.problem(self.issuers, several):
             raise InvalidSetting(wrong)
         for fits, sentence in TOGETHER:
@@ -143,8 +146,23 @@ class Settings:
 
     @property
     def more_registries(self) -> tuple[str, ...]:
-        """Those beside `registry_name`."""
+        """Those beside `registry_name`, each with a function of its own."""
         return listed(self.registries)
+
+    @property
+    def pooled(self) -> tuple[str, ...]:
+        """Those that the function of `registry_name` serves as well."""
+        return listed(self.pool)
+
+    @property
+    def all_registries(self) -> tuple[str, ...]:
+        """All that the stack serves, its own first."""
+        return (self.registry_name, *self.more_registries, *self.pooled)
+
+    @property
+    def served(self) -> str:
+        """What the function of `registry_name` serves, in words that another one in the pool does not change."""
+        return f"the {'pool with the ' if self.pool else ''}registry {self.registry_name}"
 
     def of(self, registry: str) -> Self:
         """The choices of a further registry: those of the stage, under names of its own.
@@ -156,6 +174,7 @@ class Settings:
             self,
             registry_name=registry,
             registries="",
+            pool="",
             stack_name=f"{self.stack_name}-{registry}",
             front_door=door,
             pipelines=Pipelines(),
@@ -163,11 +182,12 @@ class Settings:
 
     @property
     def journals(self) -> tuple[str, ...]:
-        """The registries that the journal's function may serve; none: all of a table and a bucket of the stack's own.
+        """The registries that the journal's function may serve; none: all that are in the table and the bucket.
 
-        Stores that the stack was given may hold registries of other stacks.
+        Stores that the stack was given may hold registries of other stacks. A pool has its stores to itself.
         """
-        return (self.registry_name, *self.more_registries) if self.table_name or self.bucket_name else ()
+        is_given = self.table_name or self.bucket_name
+        return (self.registry_name, *self.more_registries) if is_given and not self.pool else ()
 
     @property
     def public_doors(self) -> bool:
@@ -290,9 +310,12 @@ _RULES: Rules = {
     "stage": (lambda value: value in (AWS, LOCAL), "it must be aws or local"),
     # It becomes part of S3 keys, DynamoDB keys and metric names, all of which take these as they are.
     "registry_name": (_REGISTRY, "it must be 1 to 63 of a-z, 0-9 and '-', not '-' first"),
-    "registries": (
-        lambda value: all(map(_REGISTRY, listed(value))) and len(set(listed(value))) == len(listed(value)),
-        "it must be names of registries, each once, of 1 to 63 of a-z, 0-9 and '-', not '-' first, as payments,ads",
+    **dict.fromkeys(
+        ("registries", "pool"),
+        (
+            lambda value: all(map(_REGISTRY, listed(value))) and len(set(listed(value))) == len(listed(value)),
+            "it must be names of registries, each once, of 1 to 63 of a-z, 0-9 and '-', not '-' first, as payments,ads",
+        ),
     ),
     "identity": (
         lambda value: re.fullmatch(r"([0-9a-f]{32})?", value),

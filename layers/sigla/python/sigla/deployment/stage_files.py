@@ -35,6 +35,7 @@ FILE_ONLY = (
     "region",
     "registry_name",
     "registries",
+    "pool",
     "identity",
     "bucket_name",
     "table_name",
@@ -175,7 +176,7 @@ def _typed(name: str, value: object, known: Mapping[str, Any]) -> object:
     kind = type(known[name])
     if name == "issuers" and isinstance(value, list):
         return issuers.as_text(value)
-    if name == "registries" and isinstance(value, list) and all(isinstance(each, str) for each in value):
+    if name in ("registries", "pool") and isinstance(value, list) and all(isinstance(each, str) for each in value):
         return ",".join(value)
     if type(value) is not kind and (kind, type(value)) != (float, int):
         hint = ", without quotes" if isinstance(value, str) else ", in quotes" if kind is str else ""

@@ -52,6 +52,7 @@ class Target:
     identity: str
     registry: str
     registries: tuple[str, ...]
+    pool: tuple[str, ...]
     bucket: str
     table: str
     zones: tuple[str, ...]
@@ -65,6 +66,7 @@ class Target:
             identity=settings.identity,
             registry=settings.registry_name,
             registries=settings.more_registries,
+            pool=settings.pooled,
             bucket=settings.bucket_name,
             table=settings.table_name,
             zones=settings.zone_ids,
@@ -81,6 +83,7 @@ class Target:
             "Identity": (self.identity, "The identity of this registry; it is never used again"),
             "RegistryName": (self.registry, "The name of the registry"),
             "Registries": (",".join(self.registries), "Further registries in the same table and bucket"),
+            "Pool": (",".join(self.pool), "Further registries that the same function serves"),
             "Zones": (",".join(self.zones), "Availability zones with a URL each"),
             GIVEN: (",".join(given), "Stores that the stack was given and did not make"),
             RINGS: (rings, "The network that the ring of each zone is in, which it cannot leave"),
@@ -128,6 +131,8 @@ def moved(outputs: Mapping[str, str], target: Target) -> list[str]:
         *_stored(outputs, "bucket_name", "BucketName", target.bucket),
         *_stored(outputs, "table_name", "TableName", target.table),
         *_fewer("registries", listed(outputs.get("Registries", "")), target.registries),
+        *_fewer("pool", listed(outputs.get("Pool", "")), target.pool),
+        *_pooled(listed(outputs.get("Pool", "")), target),
         *_fewer("zones", listed(outputs.get("Zones", "")), target.zones),
         *_lost(outputs, target.urls),
     ]
@@ -181,6 +186,15 @@ def _stored(outputs: Mapping[str, str], name: str, output: str, new: str) -> Ite
 def _fewer(name: str, old: Collection[str], new: Collection[str]) -> Iterator[str]:
     if lost := [each for each in old if each not in new]:
         yield f"{name} would change from {','.join(old)!r} to {','.join(new)!r}: {', '.join(lost)} would be removed."
+
+
+def _pooled(before: Collection[str], target: Target) -> Iterator[str]:
+    """From then on a function serves several registries, and no client is let in that does not name one; or ends to."""
+    own = target.registry
+    if target.pool and not before:
+        yield f"Clients of {own} would have to name it, as NAME@{own} in the user, since pool has others beside it."
+    if before and not target.pool:
+        yield f"Clients that name {own}, as NAME@{own} in the user, would be unknown, since pool is empty."
 
 
 def _lost(outputs: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:

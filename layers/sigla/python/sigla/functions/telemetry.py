@@ -7,9 +7,10 @@ for each request would cost more than the request: the values of a minute share 
 
 import logging
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from random import Random
 from typing import Any, NamedTuple, TextIO
 
@@ -19,7 +20,7 @@ from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
 from sigla import observe
 from sigla.aws.clients import LOST, THROTTLED, Calls
 from sigla.functions.lifecycle import Handler
-from sigla.observe import MINUTE_MS, STRANGERS_LINES, Facts, Ration, Seen
+from sigla.observe import MINUTE_MS, STRANGERS_LINES, Facts, Ration, Seen, Watcher
 from sigla.ports.clock import Clock
 from sigla.stores.ownership import EVENT
 
@@ -99,10 +100,16 @@ class RequestLog:
 
         return handle
 
+    def of(self, registry: str, more: Callable[[], Facts] = dict) -> Watcher:
+        """Tells of one of several registries, and says of which. more: likewise, of its requests."""
+        return lambda seen: self._tell_request(seen, more() | {"registry": registry})
+
     def __call__(self, seen: Seen) -> None:
+        self._tell_request(seen, self._more())
+
+    def _tell_request(self, seen: Seen, more: Facts) -> None:
         cold, self._cold = self._cold, False
         before, self._before = self._before, self._calls.count
-        more = self._more()
         if observe.is_read_by_id(seen) and self._draw() >= self._reads:
             return
         left_out = self._strangers.spend() if seen.status == 401 else 0
@@ -122,13 +129,17 @@ class RequestLog:
 
 
 class Request(NamedTuple):
-    """What metrics are made of. throttles, lost_races: during this request. foreign: whether the data are another's."""
+    """What metrics are made of. throttles, lost_races: during this request. foreign: whether the data are another's.
+
+    registry: which one was asked, where there are several.
+    """
 
     seen: Seen
     cold: bool
     throttles: int
     lost_races: int
     foreign: bool
+    registry: str = ""
 
     @property
     def reads(self) -> bool:
@@ -177,6 +188,9 @@ class RequestMetrics:
     requests at most, none of them a failure.
 
     stack: of which the function is a part. is_foreign: whether what is stored is known not to be this deployment's.
+
+    Several registries of one function have their metrics together: each for itself would be paid by the registry, asked
+    or not. A line says how many of its requests were of which.
     """
 
     def __init__(
@@ -197,11 +211,17 @@ class RequestMetrics:
         self._waiting: list[Request] = []
         self._since = self._told = -MINUTE_MS
 
+    def of(self, registry: str) -> Watcher:
+        """Counts what one of several registries is asked."""
+        return partial(self._count, registry=registry)
+
     def __call__(self, seen: Seen) -> None:
+        self._count(seen)
+
+    def _count(self, seen: Seen, registry: str = "") -> None:
         throttles, lost_races = self._troubles[THROTTLED], self._troubles[LOST]
-        request = Request(
-            seen, self._cold, throttles - self._throttles, lost_races - self._lost_races, self._is_foreign()
-        )
+        troubles = throttles - self._throttles, lost_races - self._lost_races
+        request = Request(seen, self._cold, *troubles, self._is_foreign(), registry)
         self._cold, self._throttles, self._lost_races = False, throttles, lost_races
         now = self._clock.now()
         if self._waiting and (request.is_urgent or _is_past(self._since, now)):
@@ -219,6 +239,8 @@ class RequestMetrics:
         for metric in _ALL:
             for value in filter(None, map(metric.value, waiting)):
                 self._metrics.add_metric(metric.name, metric.unit, value)
+        if registries := Counter(each.registry for each in waiting if each.registry):
+            self._metrics.add_metadata("registries", dict(registries))
         self._metrics.set_timestamp(self._since)
         self._metrics.flush_metrics()
 

@@ -37,6 +37,8 @@ from sigla.rules import names
 from sigla.rules.settings import IMPORTING_MODES, effective_config, effective_mode
 from sigla.settings import RETRYING_SECONDS
 
+OFFERED_BYTES = 32 * 2**20
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -103,7 +105,7 @@ class Resources:
     options: Options = field(default_factory=Options)
     parsed: Understood[BodyKey, Parsed] = field(default_factory=Understood)
     """Stored schemas, by what they are stored under."""
-    offered: Understood[Offer, Offered] = field(default_factory=lambda: Understood(32 * 2**20))
+    offered: Understood[Offer, Offered] = field(default_factory=lambda: Understood(OFFERED_BYTES))
     """Texts that were offered, by all that was offered with them."""
     known: Known = field(default_factory=Known)
     """Registrations of what is registered already, until something is committed."""

@@ -42,6 +42,7 @@ from sigla.web.api.beside import description
 from sigla.web.api.call import NONE, Call
 from sigla.web.api.dispatch import Dispatch
 from sigla.web.api.exchange import Exchange, Service
+from sigla.web.api.rendered import MOST_BYTES as RENDERED_BYTES
 from sigla.web.api.rendered import Rendered, etag
 from sigla.web.api.replies import refused
 from sigla.web.api.routes import ROUTES, Route
@@ -73,8 +74,8 @@ class HttpOptions:
     do everything. guesses: keeps wrong secrets waiting; None where waiting is paid for, as in a function.
     guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: everything passes.
     limits: how long a request may compute and wait. rate: how many requests of callers who may ask are answered; None:
-    as many as come. packing: packs long answers beside the event loop; None: where they
-    are made.
+    as many as come. packing: packs long answers beside the event loop; None: where they are made. rendered_bytes: what
+    answers by id that are kept at hand may take.
     """
 
     body_bytes: int = 4_000_000
@@ -91,6 +92,7 @@ class HttpOptions:
     packing: Packing | None = None
     limits: Limits = field(default_factory=Limits)
     rate: Rate | None = None
+    rendered_bytes: int = RENDERED_BYTES
 
 
 class Gone(Exception):
@@ -200,7 +202,7 @@ class RouteTable:
         self._options = options
         self._dispatch = dispatch_of(frozenset(beside))
         self._front_page = front_page(beside)
-        self._rendered = Rendered()
+        self._rendered = Rendered(most=options.rendered_bytes)
         self._authenticate = options.authenticate
         self._guard = options.guard
         self._packing = options.packing

@@ -10,7 +10,7 @@ another registry than its own is one with an unknown key there.
 
 import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Final
 
@@ -46,10 +46,11 @@ class InvalidRegistries(ValueError):
     """What is wrong with the list of registries; the message is a sentence."""
 
 
-def read(listed: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
+def read(listed: Iterable[str], domain: str = "") -> Mapping[str, tuple[str, ...]]:
     """The host names of each registry, from `NAME` and `NAME=HOST`. A name may come again, with another host.
 
-    Each is known as `NAME.localhost`, too: browsers and curl find that on their own machine. Raises InvalidRegistries.
+    Each is known as `NAME.localhost`, too: browsers and curl find that on their own machine. domain: where each is
+    known by its name, as `NAME.DOMAIN`. Raises InvalidRegistries.
     """
     found: dict[str, list[str]] = {}
     owners: dict[str, str] = {}
@@ -57,7 +58,12 @@ def read(listed: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
         name, equals, given = each.partition("=")
         if not _NAME.fullmatch(name):
             raise InvalidRegistries(f"{name!r} cannot be the name of a registry: it must be {NAME_FORM}.")
-        for known in (_host(given, each), f"{name}.{LOCALHOST}") if equals else (f"{name}.{LOCALHOST}",):
+        own = [f"{name}.{LOCALHOST}", *([_host(f"{name}.{domain}")] if domain else [])]
+        if not all(own):
+            raise InvalidRegistries(f"{domain!r} names no domain: expected one such as registry.example.")
+        if equals and not _host(given):
+            raise InvalidRegistries(f"{each!r} names no host: expected NAME=HOST, as in payments=registry.example.")
+        for known in (_host(given), *own) if equals else own:
             if owners.setdefault(known, name) != name:
                 raise InvalidRegistries(f"{known} is the host name of {owners[known]}: {name} needs another one.")
             hosts = found.setdefault(name, [])
@@ -66,25 +72,27 @@ def read(listed: Iterable[str]) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(hosts) for name, hosts in found.items()}
 
 
-def _host(given: str, where: str) -> str:
+def _host(given: str) -> str:
+    """As hosts are compared; empty where it names none."""
     try:
         found = host(given)
     except ValueError:
-        found = ""
-    if not _HOST.fullmatch(found):
-        raise InvalidRegistries(f"{where!r} names no host: expected NAME=HOST, as in payments=registry.example.")
-    return found
+        return ""
+    return found if _HOST.fullmatch(found) else ""
 
 
-def check_rows(issuers: Sequence[Issuer], names: Iterable[str]) -> None:
-    """Raises InvalidRegistries where a row of a map does not say for which of several registries it is."""
+def check_rows(issuers: Sequence[Issuer], names: Iterable[str], *, elsewhere: bool = False) -> None:
+    """Raises InvalidRegistries where a row of a map does not say for which of several registries it is.
+
+    elsewhere: whether rows may name others, which are served by another process.
+    """
     known = tuple(names)
     for issuer in issuers:
         for at, row in enumerate(issuer.map, 1):
             where = f"Row {at} of the map of {issuer.issuer}"
             if not row.registries:
                 raise InvalidRegistries(f'{where} names no "registry": say for which of {", ".join(known)} it is.')
-            if unknown := [each for each in row.registries if each not in known]:
+            if not elsewhere and (unknown := [each for each in row.registries if each not in known]):
                 raise InvalidRegistries(f"{where} names the registry {unknown[0]!r}; here are {', '.join(known)}.")
 
 
@@ -143,23 +151,23 @@ class Choice:
             return ()
         claimed = claims.get("iss")
         issuer = self._issuers.get(claimed) if isinstance(claimed, str) else None
-        return issuer.registries(claims) if issuer else ()
+        return tuple(name for name in issuer.registries(claims) if name in self._names) if issuer else ()
 
 
 class ByRegistry:
     """Stands where one table of routes would: hands each request to the one of its registry.
 
-    nowhere: answers what is for none of them.
+    table: that of a registry, by its name. nowhere: answers what is for none of them.
     """
 
-    def __init__(self, choice: Choice, tables: Mapping[str, ASGIApp], nowhere: ASGIApp) -> None:
+    def __init__(self, choice: Choice, table: Callable[[str], ASGIApp], nowhere: ASGIApp) -> None:
         self._choice = choice
-        self._tables = tables
+        self._table = table
         self._nowhere = nowhere
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         name = self._choice(picked(scope["headers"]))
-        await (self._tables[name] if name else self._nowhere)(scope, receive, send)
+        await (self._table(name) if name else self._nowhere)(scope, receive, send)
 
 
 class OfRegistry:

@@ -139,7 +139,7 @@ class RestApi(Construct):
             log_group=self.log_group,
             after=after,
             rest_api_name=settings.stack_name,
-            description=f"Sigla, the registry {settings.registry_name}",
+            description=f"Sigla, {settings.served}",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
         )
         self.domain = self.own_domain(door) if door.domain_name else None

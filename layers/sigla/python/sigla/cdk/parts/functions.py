@@ -118,7 +118,7 @@ def use_of_the_key(settings: Settings) -> list[iam.PolicyStatement]:
     return [allow("Key", *key_policy.ACTIONS, on=[settings.key_arn], when=by_way_of)]
 
 
-def deny(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object]) -> iam.PolicyStatement:
+def deny(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object] | None = None) -> iam.PolicyStatement:
     return iam.PolicyStatement(
         sid=name, effect=iam.Effect.DENY, actions=list(actions), resources=list(on), conditions=when
     )

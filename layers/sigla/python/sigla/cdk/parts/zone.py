@@ -24,8 +24,9 @@ from sigla.cdk.parts.private_door import PrivateDoor
 from sigla.cdk.parts.recipients import Recipients
 from sigla.cdk.parts.ring import Ring
 from sigla.cdk.parts.service_endpoint import ServiceEndpoint
-from sigla.cdk.service import Place, Service
+from sigla.cdk.service import Service
 from sigla.cdk.storage import Storage
+from sigla.cdk.variables import Place
 from sigla.deployment.choices.rules import titled
 from sigla.deployment.settings import Settings
 

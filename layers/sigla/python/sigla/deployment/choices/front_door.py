@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from sigla.deployment.choices.rules import NETWORKS_EXPECTED, Rules, Together, are_by_zone, are_networks, by_zone
 
+WILDCARD = "*."
+
 
 @dataclass(frozen=True, slots=True)
 class FrontDoor:
@@ -18,7 +20,8 @@ class FrontDoor:
         the month and by the request; 0: as often as it likes.
     access_logs: a line in CloudWatch Logs for each request to the REST API, those that the gateway refuses included.
         API Gateway writes it through a role that is the account's, in each region: it has to be there.
-    domain_name, certificate_arn: a name of your own for the REST API, and a certificate of this region for it.
+    domain_name, certificate_arn: a name of your own for the REST API, and a certificate of this region for it; with
+        `*.` before it, where a pool has a name for each registry.
     logs_role: make that role, and set it in place of the one that the account has, if it has one.
     zone_urls: a public URL for each zone's function; false where organisations forbid them, or a region has none: then
         private doors lead in.
@@ -45,6 +48,11 @@ class FrontDoor:
     private_certificate_arn: str = ""
     private_endpoints: str = ""
     private_clients: str = ""
+
+    @property
+    def wildcard_domain(self) -> str:
+        """What stands behind the `*.` of a domain that has a name for each registry of a pool; else empty."""
+        return self.domain_name.removeprefix(WILDCARD) if self.domain_name.startswith(WILDCARD) else ""
 
     @property
     def endpoint_ids(self) -> Mapping[str, str]:

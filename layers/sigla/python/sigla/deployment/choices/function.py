@@ -18,6 +18,8 @@ class Function:
     holders_seconds: how long it remembers who uses an id; 0: not at all.
     tracing: X-Ray traces of the function and the REST API.
     platform_logs: Lambda's own START, END and REPORT lines, three for each request.
+    quota_per_second: how many requests of callers it answers for each registry in each environment, beyond which it
+        answers 429; 0: as many as come.
     kms_keys: ARNs of KMS keys with which it wraps data keys of shared KEKs, separated by commas; empty: none.
     """
 
@@ -27,6 +29,7 @@ class Function:
     holders_seconds: int = 60
     tracing: bool = False
     platform_logs: bool = False
+    quota_per_second: float = 0.0
     kms_keys: str = ""
 
     @property
@@ -44,6 +47,7 @@ _KEY_ARN = re.compile(r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:key/[0-9a-z-]+").fu
 RULES: Rules = {
     "memory_mb": (lambda value: 256 <= value <= 10_240, "it must be 256 to 10240"),
     "reserved_concurrency": (lambda value: value >= 0, "it must be 0 or more"),
+    "quota_per_second": (lambda value: value >= 0, "it must be 0 or more"),
     "holders_seconds": (lambda value: value >= 0, "it must be 0 or more"),
     "kms_keys": (
         # By the ARN of the key: an alias may be given to another key without a change of this stack.

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sigla.deployment.choices import function
+from sigla.deployment.choices import function, issuers
 from sigla.deployment.choices.rules import Together, is_known, titled, zones_prefix
 
 LOCAL_STACK: Final = "sigla-local-"
@@ -25,6 +25,31 @@ TOGETHER: Final[Together] = (
         # Each would need its own user in every ring, its own part of the heartbeat, and a door in every zone.
         lambda given: not given.registries or not given.zones,
         "registries excludes zones: give a registry with zones a stack of its own, with this one's table and bucket.",
+    ),
+    (
+        lambda given: len(set(given.all_registries)) == len(given.all_registries),
+        "pool and registries are further ones, each in one of the two: leave registry_name and the others out of them.",
+    ),
+    (
+        lambda given: not given.pool or not given.zones,
+        "pool excludes zones: give registries with zones a stack of their own.",
+    ),
+    (
+        lambda given: not given.pool or given.public_doors,
+        "pool needs front_door.public: its function is the one behind the REST API.",
+    ),
+    (
+        # The function that runs them knows one registry, and the credentials of that one.
+        lambda given: not given.pool or not given.exporters,
+        "pool excludes exporters: have the registries that write to others in a stage of their own.",
+    ),
+    (
+        lambda given: not given.pool or given.auth != "none" or given.front_door.wildcard_domain,
+        "pool with auth=none goes by host names alone: set front_door.domain_name to one such as *.registry.example.",
+    ),
+    (
+        lambda given: not given.pool or len(given.pool) + len(given.issuers.encode()) <= issuers.LONGEST,
+        f"pool and issuers must have {issuers.LONGEST} bytes together at most: a function's variables take no more.",
     ),
     (
         lambda given: all(len(f"{given.stack_name}-{each}") <= 128 for each in given.more_registries),

@@ -57,6 +57,8 @@ Meaning = TypeVar("Meaning")
 BYTES_OF_A_CHARACTER = 10
 """How many bytes a character of text takes, as a tree and as canonical text: 7 to 9 were measured in each language."""
 
+MOST_BYTES = 16 * 2**20
+
 LEAST_BYTES = 1_000
 """How many bytes the name of what was understood, and its place in the order, take."""
 
@@ -68,7 +70,7 @@ class Understood(Generic[Name, Meaning]):
     it.
     """
 
-    def __init__(self, most: int = 16 * 2**20) -> None:
+    def __init__(self, most: int = MOST_BYTES) -> None:
         self._kept: BoundedMemory[Name, tuple[Meaning, int]] = BoundedMemory(most, lambda _, kept: kept[1])
 
     def get(self, name: Name) -> Meaning | None:

@@ -22,6 +22,8 @@ class Meanings(Protocol):
     def meaning_in(self, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]: ...
 
 
+MOST_BYTES = 16 * 2**20
+
 Question = tuple[str, int] | tuple[str, str, int]
 """A context, or a subject with its context, and an id."""
 
@@ -46,7 +48,7 @@ class Kept:
 class Rendered:
     """At most `most` bytes of answers, the one unused for longest dropped first. Any thread may use it."""
 
-    def __init__(self, *, most: int = 16 * 2**20) -> None:
+    def __init__(self, *, most: int = MOST_BYTES) -> None:
         self._kept: BoundedMemory[Question, Kept] = BoundedMemory(most, lambda _, kept: _weight(kept))
 
     def by_id(self, registry: Meanings, context: str, number: int) -> Answer:

@@ -93,7 +93,10 @@ class Several:
         workers = [worker for member in self._members.values() for worker in member.workers]
         gathered = [self._gathered, *(member.gathered for member in self._members.values())]
         self.application = app.Application(
-            ByRegistry(choice, tables, nowhere), options, beside, lambda _: server.running(workers, gathered)
+            ByRegistry(choice, tables.__getitem__, nowhere),
+            options,
+            beside,
+            lambda _: server.running(workers, gathered),
         )
 
     async def _metrics(self, request: Request) -> Response:

@@ -1,0 +1,87 @@
+"""The registry as a Lambda function: what stands between the doors of AWS and a registry; `pooling` has several."""
+
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+
+from sigla import __version__, authentication, observe
+from sigla.auth.credentials import Authenticator
+from sigla.auth.tokens.bearer import BearerTokens
+from sigla.auth.tokens.issuers import Issuer
+from sigla.aws.zone import Environ
+from sigla.cache.counts import Farthest
+from sigla.functions.lifecycle import Handler
+from sigla.functions.probe import Probe, answering
+from sigla.functions.telemetry import RequestLog, RequestMetrics
+from sigla.instances import Instance, instance, web_options
+from sigla.observe import Facts, Teller, Watcher
+from sigla.settings import AUTO, KEYS, NONE, Settings
+from sigla.stores.clock import SystemClock
+from sigla.stores.ownership import Ownership
+from sigla.web import app, gateway
+
+
+def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler:
+    """What Lambda calls. opened: takes what is to be closed at the end. Raises InvalidSetting."""
+    issuers = authentication.issuers_of(settings)
+    own = opened.enter_context(instance(settings))
+    edge = Edge.of(settings, issuers, own, more=Farthest(own.counts))
+    authenticate = edge.authenticator(settings.registry_name, own, edge.log.tell, opened)
+    options = edge.options(authenticate, edge.metrics, edge.log, edge.log.tell)
+    return edge.function(own, gateway.handler(own.registry, options=options), environ)
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """How callers are recognised in one process, and what it tells. owners: of the registries that are open."""
+
+    settings: Settings
+    auth: str
+    tokens: BearerTokens | None
+    log: RequestLog
+    metrics: RequestMetrics
+    owners: set[Ownership]
+
+    @classmethod
+    def of(
+        cls, settings: Settings, issuers: Sequence[Issuer], own: Instance, *, more: Callable[[], Facts] = dict
+    ) -> "Edge":
+        """own: the registry of the settings, where the keys of issuers are. more: as of `RequestLog`."""
+        service, clock, owners = f"sigla-{settings.registry_name}", SystemClock(), set[Ownership]()
+        log = RequestLog(
+            service, own.calls, clock, release=__version__, reads=settings.log_reads, more=more, zone=settings.zone
+        )
+        metrics = RequestMetrics(
+            service,
+            own.calls,
+            clock,
+            stack=settings.stack,
+            is_foreign=lambda: any(each.is_foreign for each in owners),
+        )
+        auth = KEYS if settings.auth == AUTO else settings.auth
+        if auth == NONE:
+            log.tell(authentication.openness("the function"))
+        tokens = authentication.bearer_tokens(issuers, log.tell, own.issuer_keys, waits=False)
+        if tokens:
+            tokens.load()  # what is imported now is in the snapshot, and no bearer waits for it
+        return cls(settings, auth, tokens, log, metrics, owners)
+
+    def authenticator(self, name: str, found: Instance, tell: Teller, opened: ExitStack) -> Authenticator | None:
+        """What recognises a registry's callers. tell: takes what it tells. opened: what is to be closed with it."""
+        if found.ownership is not None:
+            found.ownership.tell = tell
+            self.owners.add(found.ownership)
+            opened.callback(self.owners.discard, found.ownership)
+        tokens = self.tokens and self.tokens.of(name)
+        return authentication.authenticator(self.auth, found.keys, tell, opened, tokens, aside=found.calls.aside)
+
+    def options(
+        self, authenticate: Authenticator | None, metrics: Watcher, log: Watcher, tell: Teller
+    ) -> app.HttpOptions:
+        watchers = (metrics, log if self.settings.log_requests else observe.DeniedAlone(log, SystemClock()))
+        return web_options(self.settings, authenticate, replace(gateway.OPTIONS, watchers=watchers, log_failure=tell))
+
+    def function(self, own: Instance, handler: Handler, environ: Environ) -> Handler:
+        """The handler, with Lambda's id of each invocation in its lines; it answers the heartbeat's question, too."""
+        probe = Probe(self.settings.zone, environ, own.ring.probe, release=__version__)
+        return answering(self.log.following(handler), probe)

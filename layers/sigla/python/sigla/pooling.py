@@ -1,0 +1,95 @@
+"""Several registries that one Lambda function answers for, chosen for each request as `sigla serve` chooses.
+
+All that one registry has is its own: keys, rows of maps, memories, journal, identity. The process has in common what
+costs something by itself: connections to AWS, the zone's ring, metrics. What the function's role may do is not bound to
+one registry; that each request reaches its own alone is a matter of this code and of what it is made of.
+"""
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+from sigla import authentication, observe
+from sigla.answering import Edge
+from sigla.auth.tokens.issuers import Issuer
+from sigla.aws.zone import Environ
+from sigla.cache.counts import Farthest
+from sigla.functions.lifecycle import Handler
+from sigla.functions.pool import MOST_OPEN, Pool
+from sigla.instances import Instance, TableAndBucket, in_table_and_bucket
+from sigla.settings import PREFIX, InvalidSetting, Settings, listed
+from sigla.stores.kinds import store_row
+from sigla.web import app, gateway, registries
+from sigla.web.api.beside import DESCRIPTION, description
+
+BESIDE = frozenset([DESCRIPTION])
+"""Paths of what is of no registry."""
+
+
+def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler:
+    """What Lambda calls; as of `answering`."""
+    issuers = authentication.issuers_of(settings)
+    hosts = _hosts(settings, issuers)
+    place = opened.enter_context(in_table_and_bucket(settings))
+    share = min(len(hosts), MOST_OPEN + 1)
+    own = opened.enter_context(place.instance(share=share))
+    edge = Edge.of(settings, issuers, own)
+    tables = _RouteTables(edge, place, share)
+    own_options = tables.options(settings.registry_name, own, opened)
+    # It stays open: whoever names no registry that is here is judged as by this one.
+    unchosen = registries.Unchosen(own_options.authenticate, edge.tokens)
+    options = edge.options(unchosen, edge.metrics, edge.log, edge.log.tell)
+    own_table, nowhere = tables.table(own, own_options), tables.table(own, options)
+    others = opened.enter_context(Pool(tables.open))
+
+    def table(name: str) -> app.RouteTable:
+        return own_table if name == settings.registry_name else others(name)
+
+    by_registry = registries.ByRegistry(registries.Choice(hosts, issuers), table, nowhere)
+    beside = [description(own_options.authenticate, for_everybody=True)]  # it tells nothing of a registry
+    application = app.Application(by_registry, options, beside, None)
+    return edge.function(own, gateway.handler_of(application), environ)
+
+
+class _RouteTables:
+    """Makes the table of routes of each registry. share: how many share out what one may remember."""
+
+    def __init__(self, edge: Edge, place: TableAndBucket, share: int) -> None:
+        self._edge = edge
+        self._place = place
+        self._share = share
+
+    def open(self, name: str, opened: ExitStack) -> app.RouteTable:
+        found = opened.enter_context(self._place.instance(name, share=self._share))
+        return self.table(found, self.options(name, found, opened))
+
+    def options(self, name: str, found: Instance, opened: ExitStack) -> app.HttpOptions:
+        """opened: takes what is to be closed with the registry."""
+        edge, tell = self._edge, observe.telling_of(name, self._edge.log.tell)
+        authenticate = edge.authenticator(name, found, tell, opened)
+        if authenticate is not None:
+            authenticate = registries.OfRegistry(name, authenticate)
+        return edge.options(authenticate, edge.metrics.of(name), edge.log.of(name, Farthest(found.counts)), tell)
+
+    def table(self, found: Instance, options: app.HttpOptions) -> app.RouteTable:
+        share = replace(options, rendered_bytes=options.rendered_bytes // self._share)
+        return app.RouteTable(found.registry, None, share, BESIDE)
+
+
+def _hosts(settings: Settings, issuers: Sequence[Issuer]) -> Mapping[str, tuple[str, ...]]:
+    """The host names of each registry. Raises InvalidSetting."""
+    if not store_row(settings.address).shared:
+        raise InvalidSetting(
+            f"{PREFIX}REGISTRIES of a function are in one table and one bucket: set {PREFIX}TABLE and {PREFIX}BUCKET."
+        )
+    try:
+        hosts = registries.read(listed(settings.registries), settings.registry_domain)
+    except registries.InvalidRegistries as problem:
+        raise InvalidSetting(f"{PREFIX}REGISTRIES: {problem}") from None
+    if settings.registry_name not in hosts:
+        raise InvalidSetting(f"{PREFIX}REGISTRIES leaves out {settings.registry_name}, the {PREFIX}REGISTRY_NAME.")
+    try:
+        registries.check_rows(issuers, hosts, elsewhere=True)
+    except registries.InvalidRegistries as problem:
+        raise InvalidSetting(f"{PREFIX}ISSUERS: {problem}") from None
+    return hosts

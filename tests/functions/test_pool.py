@@ -1,0 +1,263 @@
+"""One function for several registries: what is each one's own, what waits until it is asked, and what is shared."""
+
+import json
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from sigla import cli, pooling
+from sigla.functions.pool import Pool
+from sigla.instances import TableAndBucket
+from sigla.settings import InvalidSetting
+from sigla.stores.ownership import EVENT
+from tests.functions.deployed import Client, Deployment, deployed
+from tests.issuer import Issuer
+
+IDENTITY = "0123456789abcdef" * 2
+SCHEMA = {"schema": '"string"'}
+MANY = tuple(f"r{number}" for number in range(50))
+NAMES = ("default", "ads", "pay")
+SETTINGS = {"SIGLA_AUTH": "keys", "SIGLA_REGISTRIES": ",".join(NAMES), "SIGLA_REGISTRY_DOMAIN": "sr.example"}
+
+Written = Callable[[], list[dict[str, Any]]]
+
+
+@pytest.fixture
+def deployment(monkeypatch: pytest.MonkeyPatch) -> Iterator[Deployment]:
+    with deployed(monkeypatch, **SETTINGS) as made:
+        yield made
+
+
+@pytest.fixture
+def written(capsys: pytest.CaptureFixture[str]) -> Written:
+    """The lines since one last looked, without those for people."""
+    return lambda: [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith("{")]
+
+
+def admins(deployment: Deployment, function: Any, *names: str) -> dict[str, Client]:
+    """A client of each registry, whose key names it."""
+    return {
+        name: Client(function, "function_url", f"etl@{name}", deployment.key_of(name, "etl")) for name in names or NAMES
+    }
+
+
+# --- the function -------------------------------------------------------------------------------------------------
+
+
+def test_each_registry_has_ids_subjects_and_keys_of_its_own(deployment: Deployment) -> None:
+    """Behind one URL; and one that has nothing has never heard of the others."""
+    clients = admins(deployment, deployment.instance())
+    for number, name in enumerate(("ads", "pay")):
+        for subject in ["first", *["other"] * number]:
+            schema = {"schema": json.dumps({"type": "fixed", "name": f"{name}_{subject}", "size": 4})}
+            assert clients[name]("POST", f"/subjects/{name}-{subject}/versions", schema).status == 200
+    assert {name: client.get("/subjects").body for name, client in clients.items()} == {
+        "default": [],
+        "ads": ["ads-first"],
+        "pay": ["pay-first", "pay-other"],
+    }
+    assert [clients[name].get("/schemas/ids/2").status for name in ("pay", "ads")] == [200, 404]
+    for name, other in (("ads", "pay"), ("pay", "default")):
+        assert replace(clients[name], name=f"etl@{other}").get("/subjects").status == 401
+
+
+def test_the_host_name_goes_before_the_user_at_both_doors(deployment: Deployment) -> None:
+    """With a wildcard domain, each registry has a name of its own; there its keys need say nothing."""
+    function = deployment.instance()
+    clients = admins(deployment, function, "ads")
+    assert clients["ads"]("POST", "/subjects/of-ads/versions", SCHEMA).status == 200
+    for door in ("rest", "function_url"):
+        plain = replace(clients["ads"], name="etl", door=door)
+        assert replace(plain, host="ads.sr.example").get("/subjects").body == ["of-ads"]
+        assert replace(plain, host="pay.sr.example").get("/subjects").status == 401
+        told = plain.get("/subjects")
+        assert told.status == 401
+        assert "name the registry behind the user, as NAME@REGISTRY" in told.body["message"]
+
+
+def test_a_registry_costs_nothing_before_it_is_asked(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fifty of them start as fast as one, and hold no thread, no connection and no memory."""
+    opened: list[str] = []
+    instance = TableAndBucket.instance
+
+    def noted(place: TableAndBucket, name: str = "", *, share: int = 1) -> Any:
+        opened.append(name)
+        return instance(place, name, share=share)
+
+    monkeypatch.setattr(TableAndBucket, "instance", noted)
+    threads = threading.active_count()
+    function = deployment.instance(SIGLA_REGISTRIES=",".join(["default", *MANY]))
+    assert opened == [""]
+    assert threading.active_count() == threads
+    client = admins(deployment, function, "r7")["r7"]
+    for _ in range(3):
+        assert client.get("/subjects").status == 200
+    assert Client(function, name="etl@r8", secret="wrong").get("/subjects").status == 401
+    assert opened == ["", "r7", "r8"]
+
+
+def test_any_number_of_registries_is_asked_in_turns(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than are open at once: what is closed for another one is opened again, and knows what it knew."""
+    monkeypatch.setattr(pooling, "Pool", partial(Pool, most=2))
+    function = deployment.instance(SIGLA_REGISTRIES=",".join(["default", *MANY]))
+    clients = admins(deployment, function, *MANY[:4])
+    for name, client in clients.items():
+        assert client("POST", f"/subjects/of-{name}/versions", SCHEMA).body["id"] == 1
+    for name, client in clients.items():
+        assert client.get("/subjects").body == [f"of-{name}"]
+
+
+def test_a_restored_copy_of_a_pool_has_nothing_of_what_was_open(deployment: Deployment) -> None:
+    """As for one registry: all is built anew after a snapshot was restored, and closed before it."""
+    function = deployment.instance()
+    clients = admins(deployment, function)
+    assert clients["ads"]("POST", "/subjects/of-ads/versions", SCHEMA).status == 200
+    function.renew()
+    assert clients["ads"].get("/subjects").body == ["of-ads"]
+    assert clients["pay"].get("/subjects").body == []
+
+
+def test_a_pool_asks_aws_no_more_than_a_registry_that_is_alone(
+    monkeypatch: pytest.MonkeyPatch, written: Written
+) -> None:
+    """Call for call, for the first request of a registry and for the next ones."""
+    counted = {}
+    steps = (
+        ("POST", "/subjects/orders/versions", SCHEMA),
+        ("POST", "/subjects/orders/versions", SCHEMA),
+        ("GET", "/schemas/ids/1", None),
+        ("GET", "/schemas/ids/1", None),
+        ("GET", "/subjects", None),
+        ("DELETE", "/subjects/orders", None),
+    )
+    for registries in ("", "default,ads"):
+        logged = {"SIGLA_AUTH": "keys", "SIGLA_LOG_REQUESTS": "true", "SIGLA_LOG_READS": "1"}
+        with deployed(monkeypatch, **logged, SIGLA_REGISTRIES=registries, SIGLA_IDENTITY="") as deployment:
+            name = "ads" if registries else "default"
+            key = deployment.key_of(name, "etl")
+            client = Client(deployment.instance(), "rest", f"etl@{name}" if registries else "etl", key)
+            assert [client(*step).status for step in steps] == [200] * len(steps)
+        counted[registries] = [line["calls"] for line in written() if line.get("event") == "request"]
+    assert counted["default,ads"] == counted[""]
+    assert len(counted[""]) == len(steps)
+
+
+def test_a_flood_in_one_registry_is_no_429_of_another(deployment: Deployment) -> None:
+    """Each has the whole quota."""
+    clients = admins(deployment, deployment.instance(SIGLA_QUOTA_REQUESTS_PER_SECOND="0.01"))
+    assert [clients["ads"].get("/subjects").status for _ in range(2)] == [200, 429]
+    assert [clients["pay"].get("/subjects").status for _ in range(2)] == [200, 429]
+
+
+def test_lines_say_which_registry_was_asked_and_metrics_are_the_pools(
+    monkeypatch: pytest.MonkeyPatch, written: Written
+) -> None:
+    """Metrics of each would cost $2.40 a month for each, asked or not: their line says how many were of which."""
+    with deployed(monkeypatch, **SETTINGS | {"SIGLA_LOG_REQUESTS": "true", "SIGLA_LOG_READS": "1"}) as deployment:
+        function = deployment.instance()
+        clients = admins(deployment, function)
+        clients["ads"].get("/subjects")
+        clients["pay"].get("/subjects")
+        clients["pay"].get("/schemas/ids/7")
+        Client(function).get("/subjects")
+        lines = written()
+    told = [(line.get("registry"), line["status"]) for line in lines if line.get("event") == "request"]
+    assert told == [("ads", 200), ("pay", 200), ("pay", 404), (None, 401)]
+    metrics = [line for line in lines if "_aws" in line]
+    assert {line["service"] for line in metrics} == {"sigla-default"}
+    assert [line["registries"] for line in metrics if "registries" in line] == [{"ads": 1}]
+
+
+def test_data_of_another_deployment_is_refused_where_it_is_and_nowhere_else(
+    monkeypatch: pytest.MonkeyPatch, written: Written
+) -> None:
+    """A registry that was added before `sigla init` said whose it is takes no write; its neighbours go on."""
+    with deployed(monkeypatch, **SETTINGS, SIGLA_IDENTITY=IDENTITY) as deployment:
+        place = ["--bucket", os.environ["SIGLA_BUCKET"], "--table", os.environ["SIGLA_TABLE"], "--identity", IDENTITY]
+        for name in ("default", "ads"):
+            assert cli.main(["init", *place, "--registry", name]) == 0
+        clients = admins(deployment, deployment.instance())
+        written()
+        statuses = {
+            name: client("POST", "/subjects/orders/versions", SCHEMA).status for name, client in clients.items()
+        }
+    assert statuses == {"default": 200, "ads": 200, "pay": 500}
+    lines = [line for line in written() if line.get("event") == EVENT]
+    assert {line["registry"] for line in lines} == {"pay"}
+
+
+# --- what is wrong at the start -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        ({"SIGLA_REGISTRIES": "ads"}, "^SIGLA_REGISTRIES leaves out default, the SIGLA_REGISTRY_NAME"),
+        ({"SIGLA_REGISTRIES": "default,Ads"}, "^SIGLA_REGISTRIES: 'Ads' cannot be the name of a registry"),
+        ({"SIGLA_REGISTRY_DOMAIN": "*.x"}, r"^SIGLA_REGISTRIES: '\*\.x' names no domain"),
+        ({"SIGLA_TABLE": "", "SIGLA_BUCKET": ""}, "^SIGLA_REGISTRIES of a function are in one table and one bucket"),
+        (
+            {"SIGLA_ISSUERS": json.dumps([Issuer().setting({"when": {"sub": "a"}, "role": "reader"})])},
+            'names no "registry"',
+        ),
+    ],
+)
+def test_a_pool_that_cannot_be_does_not_start(deployment: Deployment, wrong: dict[str, str], sentence: str) -> None:
+    """A client must not be the first to learn it."""
+    with pytest.raises(InvalidSetting, match=sentence):
+        deployment.instance(**wrong)
+
+
+# --- what is open at once -----------------------------------------------------------------------------------------
+
+
+class Opening:
+    """Opens numbers, and notes which are open; closing one waits for the gate."""
+
+    def __init__(self) -> None:
+        self.gate = threading.Event()
+        self.gate.set()
+        self.made = 0
+        self.open: list[str] = []
+
+    def __call__(self, name: str, opened: ExitStack) -> str:
+        self.made += 1
+        self.open.append(name)
+        opened.callback(self._close, name)
+        if name == "broken":
+            raise OSError
+        return f"{name} {self.made}"
+
+    def _close(self, name: str) -> None:
+        assert self.gate.wait(30)
+        self.open.remove(name)
+
+
+def test_the_one_that_was_not_asked_for_longest_makes_room_and_keeps_no_caller_waiting() -> None:
+    """Closing one may wait for what AWS does not answer."""
+    opening = Opening()
+    with Pool(opening, most=2) as pool:
+        assert [pool(name) for name in ("a", "b", "a")] == ["a 1", "b 2", "a 1"]
+        opening.gate.clear()
+        assert pool("c") == "c 3"
+        assert pool("a") == "a 1"
+        assert pool("b") == "b 4"
+        opening.gate.set()
+    assert opening.open == []
+
+
+def test_what_a_registry_has_opened_before_it_fails_to_open_is_closed() -> None:
+    """The next request tries again."""
+    opening = Opening()
+    with Pool(opening) as pool:
+        for _ in range(2):
+            with pytest.raises(OSError):
+                pool("broken")
+            assert opening.open == []
+        assert pool("a") == "a 3"
