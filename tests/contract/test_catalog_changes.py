@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from sigla.changes import Change, ConfigChanged, Head, SubjectDeleted, SubjectPurged, VersionDeleted, VersionPurged
 from sigla.errors import Conflict, InvalidSubject
-from sigla.model import BodyKey, Config, SchemaId, Settings, Version
+from sigla.model import BodyKey, Config, Row, SchemaId, Settings, Show, Version
 from sigla.ports.catalog import Catalog
 from tests.build import NOW, a_guid, a_nonce, a_registered, a_row, a_subject, a_target, registered
 from tests.contract.conftest import Stores
@@ -105,6 +106,41 @@ def test_an_import_overwrites_a_version(catalog: Catalog) -> None:
     assert catalog.holders(ONE) == ()
     assert catalog.candidates(ORDERS, ["d"]) == ()
     assert (head(catalog).highest, head(catalog).newest) == (1, change.row)
+
+
+def test_an_import_may_say_that_a_version_is_deleted_and_that_it_is_active_again(catalog: Catalog) -> None:
+    """With the times of another registry: the newest is another one then, and the subject is in other lists."""
+    first, second = registered(catalog, ORDERS, id=1), registered(catalog, ORDERS, id=2)
+
+    def say(row: Row, **said: Any) -> Row:
+        seen = head(catalog)
+        change = replace(
+            a_registered(seen, id=row.id, imported=True), row=replace(row, revision=seen.revision + 1, **said)
+        )
+        assert catalog.commit(change) == ()
+        return change.row
+
+    second = say(second, deleted=True, ts=NOW + 5)
+    assert catalog.history(ORDERS) == (first, second)
+    assert (head(catalog).highest, head(catalog).newest) == (2, first)
+    first = say(first, deleted=True, ts=NOW + 6)
+    assert (head(catalog).highest, head(catalog).newest) == (2, None)
+    assert list(catalog.subjects(EVERYWHERE, Show.ACTIVE)) == []
+    assert list(catalog.subjects(EVERYWHERE, Show.ALL)) == [ORDERS]
+    first = say(first, deleted=False, ts=NOW)
+    assert (head(catalog).newest, catalog.history(ORDERS)) == (first, (first, second))
+    assert list(catalog.subjects(EVERYWHERE, Show.ACTIVE)) == [ORDERS]
+    assert [(each.version, each.deleted) for each in catalog.holders(ONE)] == [(1, False)]
+
+
+def test_the_journal_tells_what_an_import_says_of_a_version(stores: Stores) -> None:
+    """An export of it is read by other registries, with the version's own time."""
+    row = registered(stores.catalog, ORDERS, id=1)
+    seen = head(stores.catalog)
+    said = replace(row, revision=seen.revision + 1, deleted=True, ts=NOW - 5)
+    stores.catalog.commit(replace(a_registered(seen, id=1, imported=True), row=said))
+    rows: list[Any] = [row["entries"] for _, row in stores.journal.read()]
+    assert [(entry["deleted"], entry["ts"]) for entry in rows[-1]] == [(True, NOW - 5)]
 
 
 def test_a_name_that_no_store_can_hold_is_refused(catalog: Catalog) -> None:

@@ -29,6 +29,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
+  sigla mirror URL             keeps a registry as another one is, until clients are moved over
   sigla backup FILE            a registry in one file, while it is served
   sigla restore FILE DIR       a registry from such a file, or into AWS with --store
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
@@ -112,6 +113,7 @@ def _parser() -> argparse.ArgumentParser:
         jobs,
         keys,
         log,
+        mirror,
         restore,
         scrub,
         serve,
@@ -131,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     log.add_to(commands)
     import_.add_to(commands)
     export.add_to(commands)
+    mirror.add_to(commands)
     backup.add_to(commands)
     restore.add_to(commands)
     scrub.add_to(commands)

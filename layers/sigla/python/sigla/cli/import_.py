@@ -159,12 +159,12 @@ def _report_lines(report: "Report") -> Iterator[str]:
         yield f"{outcome.value + ':':<13}{counted or 'nothing'}"
         for (of, why), cases in report.reasons.items():
             if of is outcome:
-                yield from _cases(why, cases)
+                yield from case_lines(why, cases)
     for why, cases in report.remarks.items():
-        yield from _cases(why, cases)
+        yield from case_lines(why, cases)
 
 
-def _cases(why: str, cases: "Cases") -> Iterator[str]:
+def case_lines(why: str, cases: "Cases") -> Iterator[str]:
     yield f"  {cases.count} × {why}"
     yield from (f"      {example}" for example in cases.examples)
     if cases.count > len(cases.examples):

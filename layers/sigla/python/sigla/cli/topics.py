@@ -16,8 +16,10 @@ WAIT, WAIT_MS = "default.api.timeout.ms", "15000"
 """For a broker's answer: as the setting is called that Kafka's tools have for it, and Kafka's client in C has not."""
 SCHEME = "kafka://"
 FORM = "such a topic is kafka://HOST:PORT/TOPIC, with commas between several brokers"
-SCHEMAS = "_schemas"
-"""The topic of a registry, unless it is told another one."""
+SCHEMAS, KEYS = "_schemas", "_dek_registry_keys"
+"""The topics of a registry, unless it is told others."""
+MOMENT_S = 0.5
+"""So long a topic is waited for that is followed."""
 INSTALL = "pip install 'sigla-registry[kafka]'"
 
 Settings = dict[str, str]
@@ -39,7 +41,11 @@ class Reader:
 
     def next(self) -> Any:
         """A message, as `poll` gives it; its types say that headers are text. None where no broker answers in time."""
-        return self._consumer.poll(self._wait_s)
+        return self.next_within(self._wait_s)
+
+    def next_within(self, seconds: float) -> Any:
+        """The same, for as long as this."""
+        return self._consumer.poll(seconds)
 
     def partitions(self, topic: str) -> int:
         """How many there are; 0 where there is no such topic."""
@@ -100,13 +106,64 @@ def read(source: str, settings: Settings, told: Progress) -> list[TopicRecord]:
     """All records of a topic of schemas, as far as it goes now. Raises Misuse, Refused."""
     brokers, topic = _brokers_and_topic(source)
     with consuming(source, {**settings, "bootstrap.servers": brokers}) as reader:
-        partitions = reader.partitions(topic)
-        if partitions != 1:
-            why = f"has {partitions} partitions, and a topic of schemas has one" if partitions else "is not there"
-            raise Misuse(f"{source} {why}: give the topic that the registry names in kafkastore.topic.")
+        _check_partitions(reader, source, topic)
         first, end = reader.span(topic, 0)
         reader.begin(topic, 0, first)
         return list(_records(reader, source, end, told))
+
+
+@contextmanager
+def following(source: str, settings: Settings) -> Iterator["Following"]:
+    """A topic of schemas from its first record on. Raises Misuse, Refused."""
+    brokers, topic = _brokers_and_topic(source)
+    with consuming(source, {**settings, "bootstrap.servers": brokers}) as reader:
+        _check_partitions(reader, source, topic)
+        first, _ = reader.span(topic, 0)
+        reader.begin(topic, 0, first)
+        yield Following(reader, source)
+
+
+class Following:
+    """What a topic has had since it was asked last, time and again."""
+
+    def __init__(self, reader: Reader, source: str) -> None:
+        self._reader = reader
+        self._source = source
+
+    def all(self, told: Progress) -> list[TopicRecord]:
+        """Its records so far, as the first question. Raises Refused."""
+        found: list[TopicRecord] = []
+        while (message := self._reader.next()) is not None:
+            if self._is_end(message):
+                return found
+            found.append(_record(message))
+            told("records", len(found))
+        raise Refused(f"{self._source} does not answer{self._reader.reason}.")
+
+    def more(self) -> list[TopicRecord]:
+        """What has come since; nothing, after a moment without any. Raises Refused."""
+        found: list[TopicRecord] = []
+        while (message := self._reader.next_within(MOMENT_S)) is not None:
+            if not self._is_end(message):
+                found.append(_record(message))
+            elif found:
+                break
+        return found
+
+    def _is_end(self, message: "Message") -> bool:
+        """Whether it says that nothing comes after it yet. Raises Refused."""
+        problem = message.error()
+        if problem is not None and problem.code() != _end_of_partition():
+            raise Refused(f"{self._source} cannot be read: {problem.str()}.")
+        return problem is not None
+
+
+def _check_partitions(reader: Reader, source: str, topic: str) -> None:
+    """Raises Misuse."""
+    partitions = reader.partitions(topic)
+    if partitions != 1:
+        why = f"has {partitions} partitions, and a topic of schemas has one" if partitions else "is not there"
+        raise Misuse(f"{source} {why}: give the topic that the registry names in kafkastore.topic.")
 
 
 def _records(reader: Reader, source: str, end: int, told: Progress) -> Iterator[TopicRecord]:
@@ -148,6 +205,11 @@ def _brokers_and_topic(source: str) -> tuple[str, str]:
     if not brokers or "/" in topic or "@" in brokers:
         raise Misuse(f"{SCHEME}{brokers.rpartition('@')[2]}/{topic} names no topic: {FORM}.")
     return brokers, topic or SCHEMAS
+
+
+def topic_beside(source: str, topic: str) -> str:
+    """Another topic of the same brokers. Raises Misuse."""
+    return f"{SCHEME}{_brokers_and_topic(source)[0]}/{topic}"
 
 
 def properties(path: Path | None) -> Settings:

@@ -161,7 +161,8 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             if effects.listed:
                 yield {"type": "CONTEXT", "context": head.subject.context, "listed": True}
             yield from (_schema(head.subject, purged.version, None) for purged in change.purged)
-            yield _schema(head.subject, row.version, row.id)
+            own = {} if row.ts == change.ts else {"ts": row.ts}
+            yield _schema(head.subject, row.version, row.id, deleted=row.deleted) | own
         case Imported(head=head, versions=versions):
             if effects.listed:
                 yield {"type": "CONTEXT", "context": head.subject.context, "listed": True}

@@ -13,6 +13,10 @@ class RemoteRefused(Exception):
     """It was asked for properly, and the registry does not give it; the message says why, in one sentence."""
 
 
+class WrittenMeanwhile(RemoteRefused):
+    """What it answered before and what it answers now do not fit together."""
+
+
 class RemoteTooLong(RemoteRefused):
     """It answers with more than is read of one answer."""
 

@@ -21,7 +21,7 @@ from sigla.ports.progress import Progress, unseen
 from sigla.remote import associations
 from sigla.remote import keys as keys_of_fields
 from sigla.remote.client import Remote
-from sigla.remote.failures import RemoteMisused, RemoteRefused
+from sigla.remote.failures import RemoteMisused, WrittenMeanwhile
 from sigla.rules import names
 
 PAGE = 1000
@@ -90,7 +90,7 @@ def _state(remote: Remote, progress: Progress, page: int) -> State:
     contexts = [name for name in api.contexts or () if name != GLOBAL.context]
     subjects = list(dict.fromkeys(each["subject"] for each in schemas))
     if set(subjects) != set(remote.get("/subjects", **api.everywhere, deleted="true") or ()):
-        raise RemoteRefused(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
+        raise WrittenMeanwhile(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
     registry_wide = [] if api.contexts is None else [REGISTRY_WIDE]
     scopes = [GLOBAL, *registry_wide, *(Subject(name, "") for name in contexts), *map(names.subject, subjects)]
     records_found = [replay.from_answer(each) for each in schemas]
@@ -144,7 +144,7 @@ def _version(remote: Remote, place: tuple[str, int, bool]) -> Json:
     subject, version, deleted = place
     answer: Json | None = remote.get(f"/subjects/{quote(subject, safe='')}/versions/{version}", deleted="true")
     if answer is None:
-        raise RemoteRefused(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
+        raise WrittenMeanwhile(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
     return {**answer, "deleted": deleted}
 
 

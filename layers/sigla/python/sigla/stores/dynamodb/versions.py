@@ -163,8 +163,7 @@ def _bring(
     head, places = change.head, tools.places
     subject = head.subject
     targets = {target for each in versions for target, _ in each.targets}
-    # If two rows have one number, the first counts, which is the new one.
-    latest = newest([*(each.row for each in versions), *([head.newest] if head.newest else [])])
+    latest = _latest(tools, head, [each.row for each in versions])
     highest = max(head.highest, *(each.row.version for each in versions))
     sets = {"highest": highest, "newest": items.row_value(latest)}
     actions = [
@@ -176,13 +175,22 @@ def _bring(
         rows, referrers = _rows(places, head, each, free)
         actions += rows
         claims += referrers
-    if head.newest is None:
+    if head.newest is None or latest is None:
         actions.append(put(places.listed(subject), items.named_item(subject) | {"active": latest is not None}))
     listed = False
     if not head.highest and subject.context != DEFAULT_CONTEXT:
         listed = not items.is_listed(tools.table.get(places.context(subject.context)))
         actions += _name(places, subject, at, listed=listed)
     return Brought(places.head(subject), actions, claims, listed)
+
+
+def _latest(tools: Tools, head: Head, written: Sequence[Row]) -> Row | None:
+    """The highest active version then. All rows are read only where the one so far is written over, soft-deleted."""
+    numbers = {row.version for row in written if row.deleted}
+    if head.newest is not None and head.newest.version in numbers:
+        return newest([*written, *(row for row in tools.life(head).rows if row.version not in numbers)])
+    # If two rows have one number, the first counts, which is the new one.
+    return newest([*written, *([head.newest] if head.newest else [])])
 
 
 def _rows(places: Places, head: Head, stored: Stored, free: Condition | None) -> tuple[list[Action], list[Action]]:

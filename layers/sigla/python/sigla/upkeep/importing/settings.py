@@ -30,7 +30,7 @@ def settle(resources: Resources, scope: Subject, wanted: Settings, report: Repor
     for what in ("config", "mode"):
         if getattr(wanted, what) is not None:
             standing = insist(resources, partial(attempt, what))
-            same = _in_force(resources, standing) == _in_force(resources, getattr(wanted, what))
+            same = in_force(resources, standing) == in_force(resources, getattr(wanted, what))
             outcome = IMPORTED if standing is None else IDENTICAL if same else CONFLICTING
             why = OTHER_SETTINGS if outcome is CONFLICTING else ""
             report.tell(outcome, what, scope.qualified or "(global)", why)
@@ -51,6 +51,6 @@ def list_context(resources: Resources, context: str) -> None:
     insist(resources, attempt)
 
 
-def _in_force(resources: Resources, setting: object) -> object:
+def in_force(resources: Resources, setting: object) -> object:
     """A config without a level has the default one, and an API tells no difference (CFG-8)."""
     return with_level(setting, resources.options.default_level) if isinstance(setting, Config) else setting

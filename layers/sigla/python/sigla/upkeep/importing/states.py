@@ -93,7 +93,7 @@ class _Import:
         first: dict[BodyKey, Put] = {}
         for put in sorted(missing, key=lambda put: put.offset):  # they come by subject
             first.setdefault(key_of(put), put)
-        target_of = _targets(self.resources, self.state)
+        target_of = target_of_state(self.resources, self.state)
         puts = {**self.state.gone, **first}
 
         def needs(key: BodyKey) -> Iterator[BodyKey]:
@@ -135,7 +135,7 @@ class _Import:
         for put in chain(displaced, *self.state.subjects.values()):
             content = put.subject.context, put.guid
             last[content] = max(put.offset, last.get(content, put.offset))
-        target_of = _targets(self.resources, self.state)
+        target_of = target_of_state(self.resources, self.state)
 
         def work(put: Put, report: Report) -> None:
             known = last[put.subject.context, put.guid] == put.offset
@@ -264,7 +264,7 @@ class _Imagined(BodiesInFront):
         self._imagined.mend(key, body)
 
 
-def _targets(resources: Resources, state: State) -> TargetOf:
+def target_of_state(resources: Resources, state: State) -> TargetOf:
     """Where the state says nothing of a version, this registry may know it."""
     ids: dict[tuple[Subject, Version], SchemaId | None] = {
         (put.subject, put.version): put.id for put in chain(*state.subjects.values())

@@ -1,0 +1,250 @@
+"""`sigla mirror`: a registry that is kept as another one is, until clients are moved over."""
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event
+from typing import TYPE_CHECKING
+
+from sigla.cli import credentials, mirrored, place, progress, topics
+from sigla.cli.mirror_told import freeze, lines, moved, shown_source, size
+from sigla.cli.misuse import Misuse, Refused
+from sigla.terminal.arguments import seconds_argument
+from sigla.terminal.statuses import INTERRUPTED
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from sigla.journal.replay import State
+    from sigla.ports.progress import Progress
+    from sigla.upkeep.mirroring import Mirror
+
+DESCRIPTION = """\
+Keeps a registry as another one is: ids, versions, times, deletes, config, contexts, keys and associations, the first
+time all of it and then what changes, until Ctrl-C. Begun again, it goes on. Clients may read from a registry in AWS
+meanwhile; a directory is served when the mirror has ended. Writes are refused (mode IMPORT) until it is cut over.
+
+  sigla mirror kafka://HOST:9092/_schemas
+                                       the topic of the other registry, from a broker: a change is here in a second
+                                       or two; needs `pip install 'sigla-registry[kafka]'`
+  sigla mirror https://registry:8081   its API, read anew every --every seconds
+
+To move over: run it with --cut-over and make the other registry READONLY. When nothing is left, modes become what they
+are there, this registry takes writes, and the command says what to change at clients and ends. docs/migrate.md has the
+steps, and the way back.
+"""
+
+EPILOG = """\
+0: cut over, or stopped by a signal after the first turn, or everything is here (--once). 1: something could not be
+brought, or a registry or a store does not answer. 2: nothing was written. 130: interrupted before all was here.
+"""
+
+QUIET = 2
+"""So often nothing new must be there, after the source was seen to take no writes."""
+SOON_S = 2.0
+"""How long it is waited between two looks, once it is to be moved over."""
+
+
+class TooMuch(Misuse):
+    """Trying again does not help."""
+
+
+class Stopped(Exception):
+    """A signal came in the middle of a turn: what is here is a part of it."""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "mirror",
+        help="keep a registry as another one is, until clients are moved over",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("source", metavar="URL", help="the topic or the registry to keep in step with")
+    place.add_to(parser)
+    credentials.add_user_option(parser)
+    parser.add_argument(
+        "--settings",
+        type=_path,
+        metavar="FILE",
+        help="for kafka://: settings of the consumer, such as credentials, as name=value lines",
+    )
+    parser.add_argument(
+        "--keys-topic",
+        default="",
+        metavar="TOPIC",
+        help="for kafka://: where keys of field encryption stand (_dek_registry_keys, if there is one)",
+    )
+    parser.add_argument(
+        "--every",
+        type=seconds_argument,
+        default=10.0,
+        metavar="SECONDS",
+        help="for https://: between two looks (default: 10)",
+    )
+    parser.add_argument("--once", action="store_true", help="end when everything is here that is there now")
+    parser.add_argument("--cut-over", action="store_true", help="move over as soon as the source is READONLY")
+    parser.add_argument(
+        "--source-stopped",
+        action="store_true",
+        help="with --cut-over: the source takes no writes, whatever its modes say, as it was stopped",
+    )
+    parser.add_argument(
+        "--i-mean-it", action="store_true", help="go on where the source lacks most of what stands here"
+    )
+    parser.set_defaults(run=run)
+
+
+def _path(text: str) -> "Path":
+    from sigla.terminal.arguments import path_argument
+
+    return path_argument(text)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, 1 if something could not be brought. Raises Misuse, Refused."""
+    if args.source_stopped and not args.cut_over:
+        raise Misuse("--source-stopped says that the registry may be moved over: add --cut-over.")
+    place.address(args)
+    with _stopping() as stop, progress.shown() as shown:
+        told = _interrupted_by(stop, shown)
+        try:
+            with mirrored.opened_source(args, told) as source:
+                return _mirror(args, source, told, stop)
+        except Stopped:
+            print("sigla: Stopped before all was here: run it again, and it goes on.", file=sys.stderr)
+            return INTERRUPTED
+
+
+@contextmanager
+def _stopping() -> Iterator[Event]:
+    """Set by the first signal; the second one is Python's own business."""
+    stop = Event()
+
+    def asked(number: int, _: object) -> None:
+        stop.set()
+        signal.signal(number, signal.SIG_DFL)
+
+    before = [(each, signal.signal(each, asked)) for each in (signal.SIGINT, signal.SIGTERM)]
+    try:
+        yield stop
+    finally:
+        for each, handler in before:
+            signal.signal(each, handler)
+
+
+def _interrupted_by(stop: Event, shown: "Progress") -> "Progress":
+    def told(what: str, done: int, total: int = 0, /) -> None:
+        if stop.is_set():
+            raise Stopped
+        shown(what, done, total)
+
+    return told
+
+
+def _mirror(args: argparse.Namespace, source: mirrored.Source, told: "Progress", stop: Event) -> int:
+    from sigla import opening
+    from sigla.upkeep import mirroring
+    from sigla.upkeep.importing import SIDE_BY_SIDE
+
+    address = place.address(args)
+    state = source.first()
+    with place.explained(address), opening.writing(address, "mirror") as writing:
+        place.tell_lost_catalog(writing.store, address)
+        try:
+            resumed = mirroring.begin(writing.registry)
+        except mirroring.NotAMirror:
+            raise Misuse(
+                f"{address} holds schemas and is not a mirror, which would remove what the source lacks: name one that "
+                "is empty, or bring the source into this one with `sigla import`."
+            ) from None
+        print(f"{'Going on' if resumed else 'Beginning'}: {address} mirrors {shown_source(args.source)}.", flush=True)
+        threads = SIDE_BY_SIDE if opening.is_shared(address) else 1
+        mirror = mirroring.Mirror(writing.registry, writing.store.group, threads, args.i_mean_it, told)
+        run = _Run(source, mirror, stop, 0.0 if topics.is_topic(args.source) else args.every)
+        complete = run.turn(state)
+        print(f"In step: {size(state)}.", flush=True)
+        if args.once:
+            return int(not complete)
+        if not args.cut_over:
+            return run.follow()
+        return run.cut_over(state, args.source, stopped=args.source_stopped)
+
+
+@dataclass(slots=True)
+class _Run:
+    """pause_s: between two looks at the source."""
+
+    source: mirrored.Source
+    mirror: "Mirror"
+    stop: Event
+    pause_s: float
+
+    def turn(self, state: "State") -> bool:
+        """Whether all that the source has is here. Tells what was done, and why something was not. Raises TooMuch."""
+        from sigla.upkeep.mirroring import TooMuchGone
+
+        try:
+            tally = self.mirror.turn(state)
+        except TooMuchGone as much:
+            raise TooMuch(
+                f"The source lacks {much.gone} of the {much.stored} subjects that stand here, and nothing was written: "
+                "if it is the right one, add --i-mean-it."
+            ) from None
+        for line in lines(tally, self.mirror.resources.clock.now()):
+            print(line, flush=True)
+        return tally.is_complete
+
+    def follow(self) -> int:
+        while not self.stop.wait(self.pause_s):
+            with _tried_again():
+                state = self.source.next()
+                if state is not None:
+                    self.turn(state)
+        print("Stopped: run it again, and it goes on.", flush=True)
+        return 0
+
+    def cut_over(self, state: "State", source: str, *, stopped: bool) -> int:
+        """When the source was seen to take no writes, and nothing new was there twice after that, it has ended.
+
+        stopped: it takes none, whatever its modes say.
+        """
+        from sigla.upkeep.mirroring import cut_over, writable
+
+        asked, quiet = False, 0
+        while True:
+            left = [] if stopped else writable(state)
+            if left and not asked:
+                print(freeze(source, left), flush=True)
+                asked = True
+            if not left and quiet == QUIET:
+                break
+            if self.stop.wait(min(self.pause_s, SOON_S)):
+                print("Stopped: nothing was moved over. Run it again, and it goes on.", flush=True)
+                return 0
+            with _tried_again():
+                found = self.source.next()
+                quiet = 0 if found is not None or left else quiet + 1
+                if found is not None:
+                    self.turn(found)
+                    state = found
+        cut_over(self.mirror.resources, state)
+        print(moved(source, state), flush=True)
+        return 0
+
+
+@contextmanager
+def _tried_again() -> Iterator[None]:
+    """A source or a store that does not answer now is told, and asked again."""
+    from sigla.errors import StoreError, Unusable
+
+    try:
+        yield
+    except Unusable:
+        raise
+    except (Refused, StoreError) as problem:
+        print(f"sigla: {str(problem).rstrip('.')}. It is tried again.", file=sys.stderr, flush=True)

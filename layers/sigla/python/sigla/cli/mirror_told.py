@@ -1,0 +1,72 @@
+"""What `sigla mirror` tells: a line for each turn, what to do before it can move over, what to do then."""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from sigla.cli import topics
+from sigla.cli.import_ import case_lines
+from sigla.remote import urls
+
+if TYPE_CHECKING:
+    from sigla.journal.replay import State
+    from sigla.model import Subject
+    from sigla.upkeep.mirroring import Tally
+
+MOST_NAMED = 3
+
+
+def lines(tally: "Tally", now: int) -> Iterator[str]:
+    """What a turn has done, and why something was not done. now: milliseconds since the epoch."""
+    if not tally.is_quiet:
+        yield f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%dT%H:%M:%SZ} {_told(tally)}"
+    for (_, why), cases in tally.report.reasons.items():
+        yield from case_lines(why, cases)
+    for why, cases in tally.report.remarks.items():
+        yield from case_lines(why, cases)
+
+
+def _told(tally: "Tally") -> str:
+    """`brought 3 versions, 1 config; removed 1 version`."""
+    parts = {"brought": tally.brought, "changed": tally.changed, "removed": tally.removed}
+    return "; ".join(
+        f"{done} " + ", ".join(_counted(number, kind) for kind, number in counted.items() if number)
+        for done, counted in parts.items()
+        if any(counted.values())
+    )
+
+
+def size(state: "State") -> str:
+    return f"{_counted(len(state.subjects), 'subject')}, {_counted(sum(map(len, state.subjects.values())), 'version')}"
+
+
+def _counted(number: int, kind: str) -> str:
+    return f"{number} {kind}{'s' * (number != 1)}"
+
+
+def shown_source(source: str) -> str:
+    return source if topics.is_topic(source) else urls.shown_text(source)
+
+
+def freeze(source: str, left: "Sequence[Subject]") -> str:
+    """left: what takes writes still."""
+    url = "https://SOURCE" if topics.is_topic(source) else shown_source(source).rstrip("/")
+    named = ", ".join(scope.qualified or "the default context" for scope in left[:MOST_NAMED])
+    more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
+    put = """-X PUT -H 'Content-Type: application/json' -d '{"mode": "READONLY"}'"""
+    return (
+        f"The source takes writes still: {named}{more}. Make it READONLY when you are ready to move over:\n"
+        f"  curl {put} {url}/mode\n"
+        f"  curl {put} {url}/mode/:.__GLOBAL:\n"
+        "The second is for registries with contexts. A subject or a context with a mode of its own needs one, too."
+    )
+
+
+def moved(source: str, state: "State") -> str:
+    old = "the old registry" if topics.is_topic(source) else shown_source(source)
+    return (
+        f"Moved over: {size(state)}. This registry takes writes now.\n"
+        f"At each client, put its URL in the place of {old}: `schema.registry.url` for Java, Connect and Streams,\n"
+        "`url` or `baseURLs` elsewhere (docs/migrate.md). Ids are the same: clients may change one by one.\n"
+        "Leave the old one READONLY until nothing asks it any more."
+    )

@@ -1,0 +1,155 @@
+"""What `sigla mirror` keeps a registry in step with: the topic of another one, or its API, asked time and again."""
+
+import argparse
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from itertools import chain, count
+from typing import TYPE_CHECKING, Protocol
+
+from sigla.cli import credentials, topics
+from sigla.cli.misuse import Misuse, reading_remote
+from sigla.ports.progress import Progress
+
+if TYPE_CHECKING:
+    from sigla.journal.replay import Put, State, TopicRecord
+    from sigla.model import Reference, Subject, Version
+
+AGAIN = 5
+"""So often an API is read at once that was written to while it was read."""
+
+
+class Source(Protocol):
+    def first(self) -> "State":
+        """All that it holds. Raises Misuse, Refused."""
+        ...
+
+    def next(self) -> "State | None":
+        """What it holds now; None if that is what it held before. Raises Misuse, Refused."""
+        ...
+
+
+@contextmanager
+def opened_source(args: argparse.Namespace, told: Progress) -> Iterator[Source]:
+    """Raises Misuse, Refused."""
+    from sigla.remote import client, urls
+
+    if topics.is_topic(args.source):
+        with ExitStack() as stack:
+            yield _topics(args, told, stack)
+    elif urls.is_url(args.source):
+        yield ApiSource(args.source, credentials.user_of(args, args.source), told)
+    else:
+        shown = urls.shown_text(args.source)
+        raise Misuse(f"{shown} is neither a topic nor the URL of a registry: {topics.FORM}; a URL is {client.FORM}.")
+
+
+def _topics(args: argparse.Namespace, told: Progress, stack: ExitStack) -> "TopicSource":
+    """Keys of field encryption stand in a topic beside the other one, if there are any."""
+    settings = topics.properties(args.settings)
+    followed = [stack.enter_context(topics.following(args.source, settings))]
+    beside = topics.topic_beside(args.source, args.keys_topic or topics.KEYS)
+    if args.keys_topic:
+        followed.append(stack.enter_context(topics.following(beside, settings)))
+    else:
+        with suppress(Misuse):
+            followed.append(stack.enter_context(topics.following(beside, settings)))
+    return TopicSource(followed, told)
+
+
+@dataclass(slots=True)
+class TopicSource:
+    """Records are replayed from the first one on, as a registry does it that starts."""
+
+    followed: "Sequence[topics.Following]"
+    told: Progress
+    _records: "list[TopicRecord]" = field(default_factory=list, init=False)
+
+    def first(self) -> "State":
+        for each in self.followed:
+            self._records += each.all(self.told)
+        return self._state()
+
+    def next(self) -> "State | None":
+        found = [record for each in self.followed for record in each.more()]
+        self._records += found
+        return self._state() if found else None
+
+    def _state(self) -> "State":
+        """As they came: topics are in order each, and what they tell has nothing to do with each other."""
+        from sigla.journal import replay
+
+        return replay.replayed(record._replace(offset=place) for place, record in zip(count(), self._records))
+
+
+@dataclass(slots=True)
+class ApiSource:
+    """Answers of an API are of several moments.
+
+    A version that is missing may have slipped from one page to the other: it counts as gone when it is missing twice.
+    """
+
+    url: str
+    user: str
+    told: Progress
+    _read: "State | None" = field(default=None, init=False)
+    _dangling: "frozenset[Reference]" = field(default=frozenset(), init=False)
+    _told: "State | None" = field(default=None, init=False)
+
+    def first(self) -> "State":
+        self._read = self._told = self._asked()
+        return self._told
+
+    def next(self) -> "State | None":
+        before, now = self._read, self._asked()
+        self._read = now
+        state = now if before is None else _without_slips(before, now)
+        if state == self._told:
+            return None
+        self._told = state
+        return state
+
+    def _asked(self) -> "State":
+        """Raises Misuse, Refused."""
+        from sigla.remote import state
+        from sigla.remote.failures import WrittenMeanwhile
+        from sigla.stores.clock import SystemClock
+
+        with reading_remote():
+            for left in reversed(range(AGAIN)):
+                try:
+                    found = state.read(self.url, self.user, SystemClock(), self.told)
+                except WrittenMeanwhile:
+                    if not left:
+                        raise
+                    continue
+                before, self._dangling = self._dangling, frozenset(_dangling(found))
+                if self._dangling <= before:
+                    return found
+        return found
+
+
+def _dangling(state: "State") -> "Iterator[Reference]":
+    """What is referenced and is not there: read too early, or missing in the source itself."""
+    from sigla.rules import names
+
+    for put in chain.from_iterable(state.subjects.values()):
+        for reference in put.schema.references:
+            target = names.reference_target(reference.subject, put.subject.context)
+            if reference.version not in _numbers(state.subjects, target):
+                yield reference
+
+
+def _without_slips(before: "State", now: "State") -> "State":
+    """What is there, and the versions that were there at the time before."""
+    subjects: dict[Subject, tuple[Put, ...]] = dict(now.subjects)
+    for subject, puts in before.subjects.items():
+        there = _numbers(now.subjects, subject)
+        missing = [put for put in puts if put.version not in there]
+        if missing:
+            subjects[subject] = (*subjects.get(subject, ()), *missing)
+    return replace(now, subjects=subjects)
+
+
+def _numbers(subjects: "Mapping[Subject, Sequence[Put]]", subject: "Subject") -> "set[Version]":
+    return {put.version for put in subjects.get(subject, ())}

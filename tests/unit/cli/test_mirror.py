@@ -1,0 +1,132 @@
+"""`sigla mirror`: what it says, when it ends, and what it refuses. tests/protocol has it beside a running registry."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from sigla.cli import main, mirrored
+from sigla.ports.progress import unseen
+from sigla.remote import state
+from sigla.stores.sqlite.store import EmbeddedStore
+from tests.unit.cli.answering import always, behind_a_url, registry
+from tests.unit.exporting.places import AVRO, Place, places
+
+Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture
+def source() -> Iterator[Place]:
+    with places(1) as (found,):
+        found.register("orders", AVRO % 1)
+        found.register(":.eu:orders", AVRO % 2)
+        yield found
+
+
+@pytest.fixture
+def url(source: Place) -> Iterator[str]:
+    with behind_a_url(registry(source.registry)) as found:
+        yield found
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> str:
+    return str(tmp_path / "data")
+
+
+def subjects(data: str) -> list[str]:
+    with EmbeddedStore(Path(data)) as store:
+        return list(Place(store)("GET", "/subjects?subjectPrefix=:*:"))
+
+
+def frozen(source: Place) -> None:
+    for scope in ("", "/:.__GLOBAL:"):
+        source("PUT", f"/mode{scope}", {"mode": "READONLY"})
+
+
+def test_once_it_brings_what_is_there_and_once_more_what_has_changed(
+    source: Place, url: str, data: str, capsys: Captured
+) -> None:
+    assert main(["mirror", url, "--data", data, "--once"]) == 0
+    beginning, brought, in_step = capsys.readouterr().out.splitlines()
+    assert beginning == f"Beginning: {data} mirrors {url}."
+    assert brought.endswith("Z brought 2 versions, 1 context")
+    assert in_step == "In step: 2 subjects, 2 versions."
+    source("DELETE", "/subjects/orders")
+    source("DELETE", "/subjects/orders?permanent=true")
+    source.register("trips", AVRO % 3)
+    assert main(["mirror", url, "--data", data, "--once"]) == 0
+    beginning, changed, _ = capsys.readouterr().out.splitlines()
+    assert beginning.startswith("Going on: ")
+    assert changed.endswith("Z brought 1 version; removed 1 version")
+    assert subjects(data) == [":.eu:orders", "trips"]
+
+
+def test_moving_over_ends_by_itself_where_the_source_is_frozen(
+    source: Place, url: str, data: str, capsys: Captured
+) -> None:
+    frozen(source)
+    assert main(["mirror", url, "--data", data, "--cut-over", "--every", "0"]) == 0
+    told = capsys.readouterr().out
+    assert "Moved over: 2 subjects, 2 versions. This registry takes writes now." in told
+    assert f"in the place of {url}" in told
+    with EmbeddedStore(Path(data)) as store:
+        assert Place(store).register("mine", AVRO % 9) == 2
+
+
+def test_a_source_that_was_stopped_is_believed_to_be(source: Place, url: str, data: str) -> None:
+    """Registries of old have no modes, or are read after their producers have gone."""
+    assert main(["mirror", url, "--data", data, "--cut-over", "--source-stopped", "--every", "0"]) == 0
+    with EmbeddedStore(Path(data)) as store:
+        assert Place(store).get("/mode") == (200, {"mode": "READWRITE"})
+
+
+def test_what_was_moved_over_is_no_longer_a_mirror(source: Place, url: str, data: str, capsys: Captured) -> None:
+    """Its clients write to it: to go on would remove what they wrote."""
+    frozen(source)
+    assert main(["mirror", url, "--data", data, "--cut-over", "--every", "0"]) == 0
+    assert main(["mirror", url, "--data", data, "--once"]) == 2
+    assert "holds schemas and is not a mirror" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["dump.jsonl"], "dump.jsonl is neither a topic nor the URL of a registry"),
+        (["kafka://u:secret@b/t"], "names no topic"),
+        (["http://127.0.0.1:1", "--source-stopped"], "add --cut-over"),
+        (["http://127.0.0.1:1", "--bucket", "b"], "needs both --bucket and --table"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_sentence(words: list[str], said: str, capsys: Captured) -> None:
+    assert main(["mirror", *words]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert "secret" not in told
+    assert told.count("\n") == 1
+
+
+def test_a_source_that_is_not_a_registry_leaves_nothing_behind(data: str, capsys: Captured) -> None:
+    with behind_a_url(always(200, "<html>")) as url:
+        assert main(["mirror", url, "--data", data]) == 2
+    assert "not as a schema registry does" in capsys.readouterr().err
+    assert not Path(data).exists()
+
+
+def test_a_page_that_slips_while_it_is_read_removes_nothing(
+    source: Place, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A version that is missing once may have slipped from one page of the answer to the other."""
+    api = mirrored.ApiSource(url, "", unseen)
+    whole = api.first()
+    with monkeypatch.context() as slipped:
+        slipped.setattr(state, "read", lambda *_: replace(whole, subjects={}))
+        assert api.next() is None
+    assert api.next() is None
+    source("DELETE", "/subjects/orders")
+    source("DELETE", "/subjects/orders?permanent=true")
+    api.next()
+    twice = api.next()
+    assert twice is not None
+    assert [subject.qualified for subject in twice.subjects] == [":.eu:orders"]

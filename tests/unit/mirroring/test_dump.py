@@ -1,0 +1,35 @@
+"""A real topic, as it grew: its mirror is at each moment what an import of it so far would be."""
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from sigla.journal.replay import TopicRecord, replayed
+from sigla.upkeep.importing import import_state
+from sigla.upkeep.mirroring import Mirror, begin, cut_over
+from tests.protocol.dumped import differences, reads, records
+from tests.unit.exporting.places import places
+from tests.unit.mirroring.mirrored import held
+
+
+@pytest.mark.parametrize("turns", [5, pytest.param(160, marks=pytest.mark.soak)])
+def test_a_topic_that_grows_is_mirrored_as_if_it_were_imported_as_it_is(turns: int) -> None:
+    whole = records()
+    with places(1) as (target,):
+        begin(target.registry)
+        mirror = Mirror(target.registry, target.store.group, may_remove=True)
+        for turn in range(1, turns + 1):
+            state = replayed(whole[: len(whole) * turn // turns])
+            assert mirror.turn(state).is_complete
+            if turn % 5 == 0:
+                assert held(target) == _imported(whole[: len(whole) * turn // turns])
+        cut_over(target.registry, replayed(whole))
+        wanted = [read for read in reads() if not read["path"].startswith("/mode")][:: 20 if turns == 5 else 1]
+        assert asyncio.run(differences(target.registry, wanted)) == []
+
+
+def _imported(topic: Sequence[TopicRecord]) -> object:
+    with places(1) as (fresh,):
+        import_state(fresh.registry, replayed(topic), group=fresh.store.group)
+        return held(fresh)
