@@ -7,11 +7,13 @@ environment has to start, and what clients ask for.
 Prices: us-east-1, list, November 2026, without free tiers; arm64.
 """
 
+import math
 from dataclasses import astuple, dataclass, replace
 from operator import add
 
 from infra.trips import TRIPS, Trips
 from sigla.deployment.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
+from sigla.functions.event_bus import MOST_ENTRIES
 
 MILLION = 1_000_000
 GIGABYTE = 1_000_000_000
@@ -33,6 +35,8 @@ LOGGED_BYTE, QUERIED_BYTE = 0.50 / GIGABYTE, 0.005 / GIGABYTE
 FIREWALL_REQUEST = 0.60 / MILLION
 ENDPOINT_BYTE = 0.01 / GIGABYTE
 """The price of a byte through a private door, in and out."""
+EVENT = 1.00 / MILLION
+"""The price of an event of EventBridge: each of ours is shorter than the 64 KB that are billed as one."""
 METRIC = 0.30
 STORED_ROWS_GB, STORED_OBJECTS_GB = 0.25 + 0.20, 0.023
 """A month; of rows with what keeps them restorable."""
@@ -44,8 +48,10 @@ VCPU_HOUR, GB_HOUR = 0.0421, 0.0046
 # In milliseconds by operation; those of one round are waited for together.
 WAIT_MS = {
     "BatchGetItem": 5,
+    "DescribeEventBus": 20,
     "GetObject": 20,
     "Invoke": 30,
+    "PutEvents": 20,
     "PutObject": 30,
     "Query": 5,
     "TransactWriteItems": 15,
@@ -87,6 +93,7 @@ MEMORY_GB = 0.5
 OVERHEAD = 26
 """Bytes that CloudWatch Logs adds to a line."""
 REQUEST_LINE, ACCESS_LINE, JOURNAL_LINE, HEARTBEAT_LINE, EXPORTERS_LINE, ISSUERS_LINE = 400, 360, 180, 680, 150, 60
+EVENTS_LINE = 140
 """Bytes at most, of subjects with names of 40."""
 METRICS_LINE, METRICS_VALUE = 360, 8
 """Bytes at most: of a line that tells of reads and of writes, and of each value in it."""
@@ -157,6 +164,17 @@ CATCH_UP = Work(
     lines=JOURNAL_LINE + OVERHEAD,
 )
 """One that finds nothing to do, and no other registry to look after."""
+
+BEHIND_NOTHING = Work(Trips((("BatchGetItem",),) * 2, read=4), own_ms=1, lines=0)
+"""What events add to an invocation of the journal's function that has none to hand over."""
+
+
+def delivered(events: int) -> Work:
+    """What they add to one whose segment tells so many commits."""
+    calls = (("PutEvents",),) * math.ceil(events / MOST_ENTRIES)
+    rounds = (*BEHIND_NOTHING.trips.rounds, ("DescribeEventBus",), ("GetObject",), *calls, ("UpdateItem",))
+    return Work(Trips(rounds, read=4, write=1), own_ms=2 + events / 4, lines=EVENTS_LINE + OVERHEAD)
+
 
 HEARTBEAT = Work(Trips((("Invoke",), ("UpdateItem",)), write=1), lines=HEARTBEAT_LINE + OVERHEAD)
 """The heartbeat of one zone, which has two members and is well."""
@@ -295,6 +313,15 @@ def looked_at(requests: float) -> float:
     """Dollars of a look at the dashboard over a whole month of so many requests."""
     each = sum(share * REQUESTS[request].lines for request, share in MIX.items()) + told(requests)
     return QUERIES * requests * each * QUERIED_BYTE
+
+
+# --- events ----------------------------------------------------------------------------------------------------------
+
+
+def commit_events(commits: float) -> float:
+    """Dollars of the events of so many commits in a month, evenly spread, besides what the journal takes."""
+    rows = together(commits)
+    return commits * (EVENT + beside(delivered(rows)) / rows)
 
 
 # --- exporters -------------------------------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ WIRE_WORDS = re.compile(
     r"defaultMetadata|overrideMetadata|migrationRules|domainRules|encodingRules|maxId|schemaTags|"
     r"tagsToAdd|tagsToRemove|rulesToMerge|rulesToRemove|is_compatible|keytype"
 )
-SPEAKS_WIRE = ("web/api/wire/*.py", "web/api/openapi*.py", "records.py", "contract.py")
+SPEAKS_WIRE = ("web/api/wire/*.py", "web/api/openapi*.py", "records.py", "contract.py", "journal/cloud_events.py")
 
 
 def docstrings(path: Path) -> Iterator[tuple[int, str]]:

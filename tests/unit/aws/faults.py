@@ -46,16 +46,19 @@ CODES = {
     Fault.FAULTY: {
         "s3": (500, "InternalError"),
         "dynamodb": (500, "InternalServerError"),
+        "events": (500, "InternalException"),
         "ssm": (500, "InternalServerError"),
     },
     Fault.THROTTLED: {
         "s3": (503, "SlowDown"),
         "dynamodb": (400, "ProvisionedThroughputExceededException"),
+        "events": (400, "ThrottlingException"),
         "ssm": (400, "ThrottlingException"),
     },
     Fault.UNDECIDED: {
         "s3": (409, "ConditionalRequestConflict"),
         "dynamodb": (400, "TransactionConflictException"),
+        "events": (400, "ConcurrentModificationException"),
         "ssm": (400, "TooManyUpdates"),
     },
 }

@@ -98,6 +98,7 @@ def metered(clients: Clients, expected: Rounds, patience_s: float = PATIENCE_S) 
     handlers = (
         (clients.s3, "before-call", meter.begin),
         (clients.ssm, "before-call", meter.begin),
+        (clients.events, "before-call", meter.begin),
         (clients.dynamodb, "before-call", meter.begin),
         (clients.dynamodb, "before-parameter-build", meter.remember),
         (clients.dynamodb, "after-call", meter.end),

@@ -258,8 +258,9 @@ ASSOCIATED, ASSOCIATION = "ASSOCIATED", "A#"
 COMMIT = "C#"
 """What each item of a subject's history begins with; it comes before HEAD."""
 
-LAST, CAUGHT_UP = "LAST", "CAUGHT_UP"
-"""Beside each other: the last segment of the journal, and how far the journal's rows have been looked through."""
+LAST, CAUGHT_UP, DELIVERED = "LAST", "CAUGHT_UP", "DELIVERED"
+"""Beside each other: the last segment of the journal, how far the journal's rows have been looked through, and the last
+segment whose events were delivered."""
 
 IDENTITY = "IDENTITY"
 """The row of its partition that says whose the registry is."""

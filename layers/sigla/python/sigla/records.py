@@ -176,6 +176,17 @@ def schema_json(schema: Schema) -> Json:
     return form
 
 
+def schema(form: Mapping[str, Any]) -> Schema:
+    """A record without a type is Avro's; one without a text was imported blank."""
+    return Schema(
+        type=form.get("schemaType", "AVRO"),
+        text=form.get("schema", ""),
+        references=tuple(map(reference, form.get("references", ()))),
+        metadata=metadata(form["metadata"]) if "metadata" in form else None,
+        rule_set=rule_set(form["ruleSet"]) if "ruleSet" in form else None,
+    )
+
+
 _DIGEST = b',"digest":"'
 _DIGEST_BYTES = 16
 _SEALED = 1

@@ -73,6 +73,8 @@ class Settings:
     exporters: where a function's registry takes exporters, `EXPORTERS_HERE` or `EXPORTERS_ELSEWHERE`; empty: nowhere.
         `sigla serve` always takes them.
     exporters_function: what the journal's function wakes whenever it has told something new.
+    events_bus: a bus of EventBridge, by name or ARN, which gets an event of each commit from the journal's function;
+        empty: there are no events.
     exporters_key: the ARN of the KMS key that encrypts what clients bring as credentials of exporters; empty: that of
         AWS for the parameter store.
     zone: the availability zone that a function was put into, by its AZ id; empty: none in particular.
@@ -118,6 +120,7 @@ class Settings:
     quota_bytes: int = 0
     exporters: str = ""
     exporters_function: str = ""
+    events_bus: str = ""
     exporters_key: str = ""
     zone: str = ""
     ring: str = ""
@@ -168,6 +171,10 @@ class Settings:
             raise InvalidSetting(
                 f"{PREFIX}ARRIVING_BYTES is {settings.arriving_bytes}; it must be at least {PREFIX}REQUEST_BYTES, "
                 f"which is {settings.request_bytes}."
+            )
+        if settings.events_bus and not catalog:
+            raise InvalidSetting(
+                f"{PREFIX}EVENTS_BUS is of the journal's function in AWS: set {PREFIX}TABLE and {PREFIX}BUCKET, too."
             )
         if settings.ring and not catalog:
             raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")

@@ -91,14 +91,22 @@ def journal_handler() -> "Renewed":
             follow: Handler = opened.enter_context(
                 following(clients.dynamodb, table, store.objects, store.clock, registry=name)
             )
-            if ownership := opened.enter_context(owning(of_it, kept)):
-                follow = ownership.doing(follow)
             # Exporters of other registries have their clock alone: this function knows none of theirs.
-            if name != settings.registry_name or not settings.exporters_function:
-                return follow
-            from sigla.functions.waking import Waking
+            if name == settings.registry_name and settings.exporters_function:
+                from sigla.functions.waking import Waking
 
-            return Waking(follow, clients.functions, settings.exporters_function)
+                follow = Waking(follow, clients.functions, settings.exporters_function)
+            if settings.events_bus:
+                from sigla.functions.event_bus import EventBus
+                from sigla.functions.events import DeliveryProgress, EventDelivery
+
+                progress = DeliveryProgress(clients.dynamodb, table, store.clock, registry=name)
+                bus = EventBus(clients.events, settings.events_bus, store.clock)
+                follow = EventDelivery(
+                    follow, progress, store.objects, bus, store.clock, registry=name, identity=identity
+                )
+            ownership = opened.enter_context(owning(of_it, kept))
+            return ownership.doing(follow) if ownership else follow
 
         own = settings.registry_name, settings.identity
         return ManyRegistries(own, begin, store.clock, served=store.served.list)

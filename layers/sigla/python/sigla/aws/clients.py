@@ -187,6 +187,13 @@ class Clients:
         client.meta.events.register("after-call", must_be_of_aws)
         return client
 
+    @cached_property
+    def events(self) -> Any:
+        """Of EventBridge: its default bus, and those with rules and targets."""
+        client = self._client("events")
+        client.meta.events.register("after-call", must_be_of_aws)
+        return client
+
     def kms(self, region: str, key_id: str | None = None, secret: str | None = None) -> Any:
         """The client of KMS in the region, with these credentials or with the session's: all its keys share it."""
         asked = region, key_id, secret
@@ -209,7 +216,9 @@ class Clients:
         """Closes the connections that are open. The clients open new ones when they are used again."""
         with self._making:
             of_keys = [*self._open_of_keys]
-        shared = [self.__dict__[name] for name in {"s3", "dynamodb", "functions", "ssm"} & self.__dict__.keys()]
+        shared = [
+            self.__dict__[name] for name in {"s3", "dynamodb", "functions", "ssm", "events"} & self.__dict__.keys()
+        ]
         for client in (*shared, *of_keys):
             client.close()
 

@@ -40,7 +40,8 @@ GIVEN_UP_AFTER = Duration.hours(6)
 """Then the others of its shard go on: what was given up is in the rows, where a catch-up finds it."""
 
 WAKES = "SIGLA_EXPORTERS_FUNCTION"
-"""The variable with the name of what it wakes: a setting of sigla.settings."""
+BUS = "SIGLA_EVENTS_BUS"
+"""Variables with the name of what it wakes, and of the bus that it hands events to: settings of sigla.settings."""
 
 
 class Journal(Construct):
@@ -68,26 +69,36 @@ class Journal(Construct):
             description=f"Sigla, the journal of the registry {settings.registry_name}",
             memory_mb=MEMORY_MB,
             timeout=TIMEOUT,
-            environment=stored(settings, storage) | ({WAKES: exporters.function_name} if exporters else {}),
+            environment=stored(settings, storage)
+            | ({WAKES: exporters.function_name} if exporters else {})
+            | ({BUS: settings.events.bus} if settings.events.bus else {}),
             grants=partial(Grants(settings, storage).of_the_journal, given_up=self.given_up, exporters=exporters),
         )
         self.function, self.log_group = made.function, made.log_group
         if self.given_up:
             self.follow(storage, settings.journals, self.given_up)
-        self.aside = self.log_group.add_metric_filter(
-            "Aside",
-            # A metric that is never met is neither sent nor paid.
-            filter_pattern=logs.FilterPattern.number_value("$.aside", ">", 0),
-            metric_namespace=f"Sigla/{settings.stack_name}",
-            metric_name="journal_aside",
-            metric_value="$.aside",
-        ).metric(statistic="Sum")
+        self.aside = self.told("aside", settings, "journal_aside").metric(statistic="Sum")
+        self.waiting = (
+            self.told("waiting_ms", settings, "events_waiting_ms").metric(statistic="Maximum")
+            if settings.events.bus
+            else None
+        )
         events.Rule(
             self,
             "CatchUp",
             description="Records of the table's stream that did not reach the journal",
             schedule=events.Schedule.rate(CATCH_UP),
             targets=[targets.LambdaFunction(self.function)],
+        )
+
+    def told(self, fact: str, settings: Settings, metric: str) -> logs.MetricFilter:
+        """What lines of the function say under that name. A metric that is never met is neither sent nor paid."""
+        return self.log_group.add_metric_filter(
+            fact.partition("_")[0].title(),
+            filter_pattern=logs.FilterPattern.number_value(f"$.{fact}", ">", 0),
+            metric_namespace=f"Sigla/{settings.stack_name}",
+            metric_name=metric,
+            metric_value=f"$.{fact}",
         )
 
     def follow(self, storage: Storage, registries: Sequence[str], given_up: sqs.Queue) -> None:

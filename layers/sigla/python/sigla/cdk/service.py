@@ -112,6 +112,7 @@ class Grants:
             allow("Mark", "s3:GetObject", on=self.places("identity.json", of=whose)),
             *(self.stream(given_up) if given_up else []),
             *([allow("Waking", "lambda:InvokeFunction", on=[exporters.function_arn])] if exporters else []),
+            *self.bus(),
             allow("Reading", "s3:GetObject", on=self.places("schemas/*", "journal/*", of=whose)),
             allow("Writing", "s3:PutObject", on=self.places("schemas/*", "guids/*", "journal/*", of=whose)),
             allow("Finding", "s3:ListBucket", on=[self.bucket.bucket_arn], when=named),
@@ -224,6 +225,11 @@ class Grants:
             allow("Stream", *STREAM, on=[f"{self.table.table_arn}/stream/*"]),
             allow("GivingUp", "sqs:SendMessage", on=[given_up.queue_arn]),
         ]
+
+    def bus(self) -> list[iam.PolicyStatement]:
+        """It looks whether the bus is there, since EventBridge takes events for one that is not, and drops them."""
+        arn = self.settings.events.arn(Aws.PARTITION, Aws.REGION, Aws.ACCOUNT_ID)
+        return [allow("Events", "events:DescribeEventBus", "events:PutEvents", on=[arn])] if arn else []
 
     def found_and_told(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
         return [self.finding(), self.told(log)]

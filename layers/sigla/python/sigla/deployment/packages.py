@@ -35,7 +35,7 @@ KEPT_UNUSED_S = 3600
 """How long a package stays that was built, and that no synthesis asks for any more."""
 
 # The services that functions talk to. The descriptions of the other four hundred are half of the layer.
-SERVICES = ("dynamodb", "kms", "lambda", "s3", "ssm")
+SERVICES = ("dynamodb", "events", "kms", "lambda", "s3", "ssm")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,19 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Self
 
 from sigla.contract import LEVELS
-from sigla.deployment.choices import front_door, function, issuers, journal, network, pipelines, platform, ring, watch
+from sigla.deployment.choices import (
+    events,
+    front_door,
+    function,
+    issuers,
+    journal,
+    network,
+    pipelines,
+    platform,
+    ring,
+    watch,
+)
+from sigla.deployment.choices.events import EventChoices
 from sigla.deployment.choices.front_door import FrontDoor
 from sigla.deployment.choices.function import Function
 from sigla.deployment.choices.journal import JournalChoices
@@ -107,6 +119,7 @@ class Settings:
     ring: RingChoices = field(default_factory=RingChoices)
     function: Function = field(default_factory=Function)
     journal: JournalChoices = field(default_factory=JournalChoices)
+    events: EventChoices = field(default_factory=EventChoices)
     watch: Watch = field(default_factory=Watch)
     pipelines: Pipelines = field(default_factory=Pipelines)
     platform: Platform = field(default_factory=Platform)
@@ -300,6 +313,7 @@ _SECTIONS: Mapping[str, Any] = {
     "ring": ring,
     "function": function,
     "journal": journal,
+    "events": events,
     "watch": watch,
     "pipelines": pipelines,
     "platform": platform,

@@ -222,11 +222,8 @@ class Follower:
         self._settle(self._catalog.resume_imports(before), work)
 
     def _since(self, asked: Mapping[str, Any]) -> int:
-        """Milliseconds; a time without a zone is meant in UTC. As far back as rows are kept if nothing is said."""
-        if "since" not in asked:
-            return self._clock.now() - JOURNAL_KEPT_S * 1000
-        since = datetime.fromisoformat(asked["since"])
-        return round((since if since.tzinfo else since.replace(tzinfo=UTC)).timestamp() * 1000)
+        """Milliseconds; as far back as rows are kept if nothing is said."""
+        return time_of(asked["since"]) if "since" in asked else self._clock.now() - JOURNAL_KEPT_S * 1000
 
     # --- telling -----------------------------------------------------------------------------------------------------
 
@@ -238,6 +235,12 @@ class Follower:
         facts: Facts = {"event": "journal", "ts": now, **counted, "took_ms": now - begun, "lag_ms": lag_ms}
         self._tell(facts)
         return facts
+
+
+def time_of(text: str) -> int:
+    """A time that a person wrote, in milliseconds; without a zone it is meant in UTC. Raises ValueError."""
+    said = datetime.fromisoformat(text)
+    return round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
 def _read_image(image: Mapping[str, Any]) -> Item:

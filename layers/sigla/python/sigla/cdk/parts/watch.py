@@ -169,6 +169,17 @@ def _of_the_journal(journal: Journal) -> Iterator[WatchedMetric]:
         1,
         "the journal function found rows that it cannot read and set them aside. Its log names them.",
     )
+    if journal.waiting:
+        yield WatchedMetric(
+            "EventsWaiting",
+            journal.waiting.with_(period=PERIOD),
+            LAG.to_milliseconds(),
+            1,
+            "events have waited for an hour: the bus of events.bus does not take them. The journal function's log has "
+            "the reason. None is lost, and they are tried again by themselves.",
+            # The clock tries each quarter of an hour.
+            out_of=4,
+        )
 
 
 def _of_issuers(issuers: Issuers) -> Iterator[WatchedMetric]:

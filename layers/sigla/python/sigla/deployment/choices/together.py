@@ -139,6 +139,15 @@ TOGETHER: Final[Together] = (
         "exporters needs a way to SSM: leave front_door.public on, or set network.subnets, subnets that have one.",
     ),
     (
+        lambda given: not given.local or not given.events.bus,
+        "events.bus needs the journal's function, which LocalStack lacks: leave it out where stage is local.",
+    ),
+    (
+        # Source: EventBridge User Guide, "Sending events between event buses": a rule leads to other regions.
+        lambda given: not given.region or given.events.region in ("", given.region),
+        "events.bus must be in region: name a bus there, with a rule that leads to the one of another region.",
+    ),
+    (
         lambda given: not given.issuers or given.auth != "none",
         "issuers is of tokens, and auth=none opens the registry to every caller: leave out one of the two.",
     ),

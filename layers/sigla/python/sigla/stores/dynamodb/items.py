@@ -24,6 +24,7 @@
     LAST          number, rows, open: the last segment of the journal, open while its object may not be there;
                   hash: its SHA-256; follows, before: number and hash of the one before it
     CAUGHT_UP     at: every journal row before it has a segment
+    DELIVERED     through: a number; a bus has taken the events of every segment up to it
 
 hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.
 

@@ -48,7 +48,7 @@ class AwsLog:
         yield from (entry_of_row(row, at) for at, row, segment in self._journal.rows(since) if segment is None)
 
     def links(self) -> Iterator[Link]:
-        return (_link(_segment_number(name), content) for name, content in self._segments())
+        return (_link(segment_number(name), content) for name, content in self._segments())
 
     def end(self) -> Link | None:
         """While the last one is still being written, this is the one before it."""
@@ -83,8 +83,8 @@ class AwsLog:
         """What segments tell, with the time of each. A row is told after it was written."""
         begin = datetime.fromtimestamp(max(0, since - LATE_MS) / 1000, UTC)
         for name, content in self._segments(f"{self._prefix}{begin:%Y/%m/%d}/"):
-            for entry in _entries(name, content):
-                yield _segment_number(name), entry
+            for lines in rows_told(name, content):
+                yield segment_number(name), entry_of_lines(lines)
 
     def _segments(self, after: str = "") -> Iterator[tuple[str, bytes]]:
         """Name and content of each, by their numbers."""
@@ -95,7 +95,8 @@ class AwsLog:
                     yield name, stored.content
 
 
-def _segment_number(name: str) -> int:
+def segment_number(name: str) -> int:
+    """The number in the name of a segment's object."""
     return int(name.rpartition("/")[2].partition(".")[0])
 
 
@@ -116,7 +117,8 @@ def _rows_of(content: bytes) -> set[str]:
         return set()
 
 
-def _entries(name: str, content: bytes) -> Iterator[LogEntry]:
+def rows_told(name: str, content: bytes) -> Iterator[list[dict[str, Any]]]:
+    """The lines of each row that a segment tells, in order. Raises StoreError, FormTooNew."""
     rows: dict[tuple[int, str], list[dict[str, Any]]] = defaultdict(list)
     for text in content.splitlines():
         try:
@@ -127,7 +129,7 @@ def _entries(name: str, content: bytes) -> Iterator[LogEntry]:
             raise FormTooNew(name, form, SEGMENT_LINE)
         rows[line["at"], line["nonce"]].append(line)
     for lines in rows.values():
-        yield entry_of_lines(sorted(lines, key=lambda line: line["part"]))
+        yield sorted(lines, key=lambda line: line["part"])
 
 
 def _by_time(told: Iterator[tuple[int, LogEntry]]) -> Iterator[LogEntry]:

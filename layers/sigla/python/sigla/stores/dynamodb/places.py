@@ -97,6 +97,9 @@ class Places:
     def caught_up(self) -> Key:
         return keys.segments_pk(self.registry), keys.CAUGHT_UP
 
+    def delivered(self) -> Key:
+        return keys.segments_pk(self.registry), keys.DELIVERED
+
     def kek(self, name: str) -> Key:
         return keys.keks_pk(self.registry), keys.kek_sk(name)
 
