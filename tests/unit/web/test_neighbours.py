@@ -1,15 +1,24 @@
-"""Two registries of one server: what one is asked changes no byte of what the other one answers."""
+"""Two registries of one server: what one is asked changes no byte of what the other one answers.
+
+Nor do those who read the same registry beside its writer, whatever they have it remember, and wherever a turn ends.
+"""
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count as counted
+from math import inf
 from random import Random
-from typing import Any
+from time import sleep
+from typing import Any, Final
 
 import pytest
 
+from sigla import effort
+from sigla.effort import Effort, Limits
 from sigla.registry import Registry
+from sigla.stores.sqlite.database import Connection
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app, registries
 from sigla.web.local.several import Served, Several
@@ -19,6 +28,13 @@ from tests.unit.web.conftest import Client, Response
 Request = tuple[str, str, Any]
 Told = tuple[int, bytes, str | None]
 """Status, body and ETag of an answer."""
+
+NO_LIMITS: Final = Limits(86_400.0, 86_400.0)
+"""Seconds. How long a request may wait is the one clock behind these answers: a machine that is so busy, or is put to
+sleep, that a thread stands still for twenty seconds has a request answered with 50002, whoever else is asked."""
+
+PUT_OFF: Final = 0.05
+"""How many of all calls of SQLite begin late, and how many end late: by up to two thousandths of a second."""
 
 SUBJECTS = ("orders-value", "payments-value", ":.team:orders-value", ":.other:x")
 LEVELS = ("NONE", "BACKWARD", "FULL", "FORWARD_TRANSITIVE")
@@ -78,14 +94,14 @@ def requests(seed: int, count: int) -> Iterator[Request]:
 
 @contextmanager
 def neighbours() -> Iterator[Several]:
-    """Registries as `sigla serve` has them, but for the clock, which stands."""
+    """Registries as `sigla serve` has them, but for the clock, which stands, and limits of time, which are far."""
     hosts = registries.read(["a", "b"])
     with EmbeddedStore() as a, EmbeddedStore() as b:
         served = [
             Served(
                 name,
                 Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets),
-                app.HttpOptions(),
+                app.HttpOptions(limits=NO_LIMITS),
                 group=store.group,
                 step=store.step,
             )
@@ -95,26 +111,32 @@ def neighbours() -> Iterator[Several]:
         yield Several(served, registries.Choice(hosts), unchosen, is_open=True)
 
 
-def told_by_a(seed: int, count: int, beside: int | None) -> list[Told]:
-    """What a answers, one request after the other. beside: the seed of what b is asked all the time; None: nothing."""
+async def ask(client: Client, name: str, request: Request) -> Response:
+    method, target, body = request
+    content = b"" if body is None else json.dumps(body).encode()
+    return await client.send(method, target, [content], {"host": f"{name}.localhost"})
 
-    async def ask(client: Client, name: str, request: Request) -> Response:
-        method, target, body = request
-        content = b"" if body is None else json.dumps(body).encode()
-        return await client.send(method, target, [content], {"host": f"{name}.localhost"})
 
-    async def ask_b(client: Client, is_over: asyncio.Event) -> None:
-        for number, request in enumerate(requests(beside or 0, 10 * count)):
-            await ask(client, "b", request)
+Traffic = tuple[str, Iterable[Request]]
+"""A registry, and what it is asked for as long as the walk goes on."""
+
+
+def told_by_a(seed: int, count: int, *beside: Traffic) -> list[Told]:
+    """What a answers, one request after the other, with or without other clients beside."""
+
+    async def go_on(client: Client, traffic: Traffic, is_over: asyncio.Event) -> None:
+        name, asked = traffic
+        for number, request in enumerate(asked):
+            await ask(client, name, request)
             if is_over.is_set():
-                assert number, "b was asked nothing"
+                assert number, f"{name} was asked nothing"
                 return
 
     async def run() -> list[Told]:
         with neighbours() as made:
             client, is_over = Client(made.application), asyncio.Event()
             async with made.application.router.lifespan_context(made.application):
-                noise = [asyncio.create_task(ask_b(client, is_over))] if beside is not None else []
+                noise = [asyncio.create_task(go_on(client, each, is_over)) for each in beside]
                 told = []
                 for request in requests(seed, count):
                     reply = await ask(client, "a", request)
@@ -128,11 +150,59 @@ def told_by_a(seed: int, count: int, beside: int | None) -> list[Told]:
         return own.run(run())
 
 
-def compare(seed: int, count: int) -> None:
-    alone, beside = told_by_a(seed, count, None), told_by_a(seed, count, seed + 1)
-    assert len(alone) == count
-    for request, one, other in zip(requests(seed, count), alone, beside, strict=True):
-        assert one == other, request
+def walk_of_b(seed: int, count: int) -> Traffic:
+    return "b", requests(seed + 1, 10 * count)
+
+
+def readers_of_a(seed: int) -> Traffic:
+    """What writes nothing of the same kind of walk, without an end."""
+    endless = (request for more in counted(1) for request in requests(seed + 1_000 * more, 10_000))
+    return "a", (each for each in endless if writes_nothing(each))
+
+
+def writes_nothing(request: Request) -> bool:
+    method, target, _ = request
+    is_lookup = target.startswith("/subjects/") and "/versions" not in target
+    return method == "GET" or (method == "POST" and (is_lookup or target.startswith("/compatibility/")))
+
+
+@contextmanager
+def trouble(seed: int) -> Iterator[None]:
+    """What a busy machine does, drawn by lot.
+
+    Half of all turns of the writer and the reader end at some pulse, and their jobs begin anew elsewhere. Some
+    questions and commits begin or end late: then other threads come in between.
+    """
+    lot, turn, execute = Random(seed), Effort.turn, Connection.execute
+
+    @contextmanager
+    def short(own: Effort, seconds: float | None = None, share: Any = None, *, asks: bool = True) -> Iterator[None]:
+        with turn(own, seconds, share, asks=asks):
+            if seconds is not None and lot.random() < 0.5:
+                own._turn_ends, own.ahead = -inf, lot.choice((1, 10, 500, 1_500))
+            yield
+
+    def late(own: Connection, sql: str, parameters: Any = (), /) -> Any:
+        drawn = lot.random()
+        if drawn < PUT_OFF:
+            sleep(drawn / 25)
+        try:
+            return execute(own, sql, parameters)
+        finally:
+            if drawn > 1 - PUT_OFF:
+                sleep((1 - drawn) / 25)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(effort, "STEPS_PER_LOOK", 1)
+        patched.setattr(Effort, "turn", short)
+        patched.setattr(Connection, "execute", late)
+        yield
+
+
+def compare(seed: int, count: int, alone: Sequence[Told], beside: Sequence[Told]) -> None:
+    assert len(alone) == len(beside) == count
+    for at, (request, one, other) in enumerate(zip(requests(seed, count), alone, beside, strict=True)):
+        assert one == other, f"walk {seed}, request {at}, {request}: {one} alone, {other} beside others"
     statuses = {status for status, _, _ in alone}
     assert {200, 404, 409, 422} <= statuses, "a walk that is refused everywhere shows nothing"
     assert 500 not in statuses
@@ -140,11 +210,25 @@ def compare(seed: int, count: int) -> None:
 
 def test_a_neighbour_changes_no_byte_of_what_a_registry_answers() -> None:
     """The same ids, versions, lists and refusals as if it were alone, whatever the other one registers and deletes."""
-    compare(seed=20261124, count=600)
+    seed, count = 20261124, 600
+    compare(seed, count, told_by_a(seed, count), told_by_a(seed, count, walk_of_b(seed, count)))
+
+
+def test_readers_change_no_byte_of_what_a_writer_is_answered() -> None:
+    """What they have the registry remember is never older than an answer that the writer has got."""
+    seed, count = 20261128, 400
+    alone = told_by_a(seed, count)
+    with trouble(seed):
+        compare(seed, count, alone, told_by_a(seed, count, readers_of_a(seed), readers_of_a(seed + 1)))
 
 
 @pytest.mark.soak
-def test_no_byte_in_a_hundred_thousand_requests() -> None:
-    """The same, in ten walks of ten thousand."""
-    for seed in range(10):
-        compare(seed=seed, count=10_000)
+@pytest.mark.parametrize("seed", range(10))
+def test_no_byte_in_a_hundred_thousand_requests(seed: int) -> None:
+    """The same, in ten walks of ten thousand; then with readers as well, on a busy machine."""
+    count = 10_000
+    alone = told_by_a(seed, count)
+    compare(seed, count, alone, told_by_a(seed, count, walk_of_b(seed, count)))
+    with trouble(seed):
+        beside = told_by_a(seed, count, walk_of_b(seed, count), readers_of_a(seed), readers_of_a(seed + 1))
+    compare(seed, count, alone, beside)
