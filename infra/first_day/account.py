@@ -307,3 +307,28 @@ def journal_is_written(day: Day, account: Account) -> str:
     if at is None:
         raise Failed(f"no segment came in {JOURNAL_S} seconds; the log of {account.outputs['JournalName']} says why")
     return f"a segment {(at - day.began).total_seconds():,.0f} s after the first write"
+
+
+def events_are_taken(day: Day, account: Account) -> str:
+    """The bus has taken an event of what was just registered: it is there, and the journal's role may reach it."""
+    if "JournalName" not in account.outputs:
+        raise NotAsked("the stack has no journal function")
+    facts = call(account.client("lambda").get_function_configuration, FunctionName=account.outputs["JournalName"])
+    if "SIGLA_EVENTS_BUS" not in facts["Environment"]["Variables"]:
+        raise NotAsked("the stack has no bus (events.bus)")
+    if not day.wrote:
+        raise NotAsked("nothing was written")
+    log = account.outputs["JournalLogGroupName"]
+    pages = account.client("logs").get_paginator("filter_log_events")
+    since = {"startTime": round(day.began.timestamp() * 1000), "filterPattern": '{ $.event = "events" }'}
+
+    def sent() -> int:
+        """0 while one waits."""
+        found = pages.paginate(logGroupName=log, **since)
+        lines = [json.loads(line["message"]) for page in found for line in page["events"]]
+        return 0 if not lines or lines[-1]["waiting_ms"] else sum(line["sent"] for line in lines)
+
+    count = day.until(lambda: call(sent), JOURNAL_S)
+    if not count:
+        raise Failed(f"the bus has taken no event in {JOURNAL_S} seconds; the log {log} says why")
+    return f"{count} events"

@@ -47,6 +47,7 @@ CHECKS: Final = (
     Check("GET /zones reports each zone as healthy", account.zones_are_told),
     Check("each zone runs where it was put, before its ring", account.zones_run_where_they_are_put),
     Check("what is written reaches the journal in the bucket", account.journal_is_written),
+    Check("what is written reaches the bus of events", account.events_are_taken),
     Check("one job runs to its end and writes its log", jobs.one_job_runs, hidden=NOT_PLAYED),
     # Last: what was asked here must not have made one ring.
     Check("no alarm rings", account.alarms_are_quiet, hidden=NOT_PLAYED),

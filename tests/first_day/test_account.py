@@ -313,6 +313,43 @@ def test_a_journal_that_stays_behind_fails(aws: Aws) -> None:
         account.journal_is_written(day, aws.account)
 
 
+def handing_over(aws: Aws, *lines: dict[str, int], bus: str = "default") -> Day:
+    """A day that has written, with lines about events in the log of the journal's function."""
+    aws.outputs |= {"JournalName": "sigla-journal", "JournalLogGroupName": "sigla-journal-log"}
+    variables = {"Environment": {"Variables": {"SIGLA_EVENTS_BUS": bus} if bus else {}}}
+    aws.says("lambda", "get_function_configuration", variables, {"FunctionName": "sigla-journal"})
+    day = a_day(account=aws.account)
+    day.wrote = True
+    told = [{"message": json.dumps({"event": "events", **line})} for line in lines]
+    for _ in range(1 + int(account.JOURNAL_S / 5)):
+        aws.says("logs", "filter_log_events", {"events": told})
+    return day
+
+
+def test_events_that_the_bus_has_taken_are_counted(aws: Aws) -> None:
+    """The first try of a deployment may be refused, while the role's policy is on its way."""
+    day = handing_over(aws, {"sent": 0, "waiting_ms": 40}, {"sent": 3, "waiting_ms": 0})
+    assert account.events_are_taken(day, aws.account) == "3 events"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [[], [{"sent": 0, "waiting_ms": 40}], [{"sent": 1, "waiting_ms": 0}, {"sent": 0, "waiting_ms": 40}]],
+    ids=["silence", "refused", "refused since"],
+)
+def test_a_bus_that_takes_nothing_fails(aws: Aws, lines: list[dict[str, int]]) -> None:
+    """No emulator has the policies of a role and of a bus."""
+    day = handing_over(aws, *lines)
+    with pytest.raises(Failed, match="the bus has taken no event in 300 seconds; the log sigla-journal-log says why"):
+        account.events_are_taken(day, aws.account)
+
+
+def test_a_stack_without_a_bus_is_not_asked_for_events(aws: Aws) -> None:
+    day = handing_over(aws, bus="")
+    with pytest.raises(NotAsked, match=r"the stack has no bus \(events\.bus\)"):
+        account.events_are_taken(day, aws.account)
+
+
 # --- credentials -----------------------------------------------------------------------------------------------------
 
 
