@@ -11,6 +11,7 @@ megabytes, the limits of keys, items and transactions, tokens. What is not: capa
 import io
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from copy import deepcopy
 from typing import Any, Final
 from uuid import uuid4
 
@@ -83,6 +84,22 @@ class Tables:
                 return 200, OPERATIONS[operation](self, asked)
         except Refused as refused:
             return 400, refused.form
+
+    def copied(self) -> dict[str, dict[str, dict[str, Item]]]:
+        """What is in all of them now."""
+        with self._lock:
+            return deepcopy(self._tables)
+
+    def put_back(self, copied: dict[str, dict[str, dict[str, Item]]]) -> None:
+        """What was in them when they were copied, and nothing else."""
+        with self._lock:
+            self._tables = deepcopy(copied)
+
+    def is_changed(self, copied: dict[str, dict[str, dict[str, Item]]], table: str, prefix: str) -> bool:
+        """Whether rows of a table are others than they were, of those whose partition begins so."""
+        with self._lock:
+            before, now = copied[table], self._tables[table]
+            return any(before.get(pk) != now.get(pk) for pk in before.keys() | now.keys() if pk.startswith(prefix))
 
     # --- tables ------------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 from sigla.associations.nouns import CREATE, Request, Wanted
 from sigla.associations.verbs import writing
@@ -27,7 +27,7 @@ from sigla.exporters.verbs import changing
 from sigla.keks.nouns import DEFAULT_ALGORITHM, DekDraft, KekDraft
 from sigla.keks.refusals import KeyExists
 from sigla.keks.verbs import deks, keks
-from sigla.model import Metadata, OfferedReference, Subject
+from sigla.model import Metadata, OfferedReference, SchemaId, Subject
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.stores.sqlite.keys import EmbeddedKeys
@@ -107,6 +107,24 @@ class Reply:
     status: int
     headers: Mapping[str, str]
     json: Any
+
+
+class Filled(Protocol):
+    """Has what `fill` registers."""
+
+    @property
+    def registry(self) -> Registry: ...
+
+
+GUID_A, GUID_B = "{guid of A}", "{guid of B}"
+
+
+def prepared(world: Filled, target: str) -> str:
+    """The target with the GUIDs filled in."""
+    for guid, id in ((GUID_A, SchemaId(1)), (GUID_B, SchemaId(2))):
+        if guid in target:
+            target = target.replace(guid, str(world.registry.schema_by_id(id).guid))
+    return target
 
 
 @dataclass(frozen=True)

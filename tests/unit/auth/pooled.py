@@ -18,14 +18,15 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app, gateway, registries
 from sigla.web.local.several import Served, Several
 from tests.build import FixedClock
-from tests.unit.auth.guarded import ISSUER, KEYS, PREFIXES, Guarded, Reply, guarded
+from tests.unit.auth.guarded import ISSUER, KEYS, PREFIXES, Guarded, Reply, guarded, prepared
 from tests.unit.web.conftest import Client
 from tests.unit.web.test_gateway import function_url, rest
+from tests.unit.web.test_permissions import Row
 
 HOSTS = registries.read(["a=a.example", "b=b.example"])
 
 
-def tokens() -> BearerTokens:
+def rows_of_the_map() -> list[dict[str, Any]]:
     """What is good for a is the token of a principal's name; what is good for b, or for both, has it in its name."""
     rows: list[dict[str, Any]] = []
     for who in KEYS:
@@ -34,7 +35,11 @@ def tokens() -> BearerTokens:
             good_for["subjects"] = list(PREFIXES[who.reach])
         for name, of in ((who.name, "a"), (f"{who.name} in b", "b"), (f"{who.name} in both", ["a", "b"])):
             rows.append({"when": {"sub": name}, "registry": of, **good_for})
-    known, clock = issuers.read(json.dumps([ISSUER.setting(*rows)])), FixedClock()
+    return rows
+
+
+def tokens() -> BearerTokens:
+    known, clock = issuers.read(json.dumps([ISSUER.setting(*rows_of_the_map())])), FixedClock()
     return BearerTokens(known, {ISSUER.url: Published(known[0], ISSUER, clock, AT_ONCE)}, clock, waits=False)
 
 
@@ -72,17 +77,23 @@ class Pool:
         return registries.Unchosen(self.authenticate("a"), self.tokens)
 
     def basic(self, who: str, of: str, asked: str = "") -> dict[str, str]:
-        """The credentials of a principal. of: whose key it is. asked: the registry behind the user; empty: none."""
-        said = f"{who}{asked and f'@{asked}'}:{self.secrets[of].get(who, 'guessed')}"
-        return {"authorization": "Basic " + base64.b64encode(said.encode()).decode()}
+        return basic(self.secrets, who, of, asked)
+
+    @property
+    def is_changed(self) -> tuple[bool, bool]:
+        return bool(self.a.commits), bool(list(self.b.journal.read()))
+
+    def target(self, row: Row) -> str:
+        return prepared(self.a, row.target)
 
     def bearer(self, who: str) -> dict[str, str]:
         return {"authorization": "Bearer " + ISSUER.token("ec", sub=who)}
 
-    @property
-    def untouched(self) -> bool:
-        """Whether neither of the two was changed."""
-        return not self.a.commits and not list(self.b.journal.read())
+
+def basic(secrets: Mapping[str, Mapping[str, str]], who: str, of: str, asked: str = "") -> dict[str, str]:
+    """The credentials of a principal. of: whose key it is. asked: the registry behind the user; empty: none."""
+    said = f"{who}{asked and f'@{asked}'}:{secrets[of].get(who, 'guessed')}"
+    return {"authorization": "Basic " + base64.b64encode(said.encode()).decode()}
 
 
 @contextmanager
@@ -173,17 +184,30 @@ class Aws:
         asyncio.set_event_loop(None)
 
     def __call__(self, method: str, target: str, headers: Mapping[str, str], body: Any = None) -> Reply:
-        path, _, query = target.partition("?")
-        text = None if body is None else json.dumps(body)
-        if self.event is rest:
-            pairs = [pair.partition("=") for pair in query.split("&") if pair]
-            asked = {name: [value] for name, _, value in pairs} or None
-            event = rest(method, path, asked, text, multiValueHeaders={name: [one] for name, one in headers.items()})
-        else:
-            event = function_url(method, path, query, text, headers=dict(headers))
-        told = self.handler(event, None)  # type: ignore[arg-type]  # the doors do not look at the context
-        sent = told.get("headers") or {name: one[0] for name, one in told["multiValueHeaders"].items()}
-        return Reply(told["statusCode"], sent, json.loads(told["body"]) if told["body"] else None)
+        return ask_by_event(self.handler, self.event, method, target, headers=headers, body=body)
+
+
+def ask_by_event(
+    handler: Callable[..., dict[str, Any]],
+    event: Callable[..., dict[str, Any]],
+    method: str,
+    target: str,
+    *,
+    headers: Mapping[str, str],
+    body: Any,
+) -> Reply:
+    """What a function answers. event: makes those of a door, `rest` or `function_url`."""
+    path, _, query = target.partition("?")
+    text = None if body is None else json.dumps(body)
+    if event is rest:
+        pairs = [pair.partition("=") for pair in query.split("&") if pair]
+        asked = {name: [value] for name, _, value in pairs} or None
+        said = rest(method, path, asked, text, multiValueHeaders={name: [one] for name, one in headers.items()})
+    else:
+        said = function_url(method, path, query, text, headers=dict(headers))
+    told = handler(said, None)
+    sent = told.get("headers") or {name: one[0] for name, one in told["multiValueHeaders"].items()}
+    return Reply(told["statusCode"], sent, json.loads(told["body"]) if told["body"] else None)
 
 
 DOORS: Mapping[str, Callable[[Pool], Any]] = {

@@ -48,10 +48,10 @@ def test_a_function_is_closed_unless_somebody_says_otherwise(event: Any, tmp_pat
 
 
 @pytest.mark.usefixtures("loop")
-def test_a_function_that_is_to_serve_several_registries_is_refused(environment: pytest.MonkeyPatch) -> None:
-    """It would serve one of them, and its operator would learn it from a client."""
+def test_a_function_serves_several_registries_in_a_table_and_a_bucket_alone(environment: pytest.MonkeyPatch) -> None:
+    """In a directory each has one of its own, which a server opens."""
     environment.setenv("SIGLA_REGISTRIES", "a,b")
-    with pytest.raises(InvalidSetting, match="a function serves the one of SIGLA_REGISTRY_NAME"):
+    with pytest.raises(InvalidSetting, match="of a function are in one table and one bucket: set SIGLA_TABLE"):
         wiring.lambda_handler()
 
 

@@ -9,10 +9,23 @@ from typing import Any
 import pytest
 
 from sigla.auth.permissions import ADMIN, DELETE, OPEN, Access
-from sigla.model import SchemaId
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.web.api.routes import ROUTES, Route
-from tests.unit.auth.guarded import DOORS, EVERYWHERE, PREFIXES, WHO, Guarded, Reply, Unchanged, Who, cut, guarded
+from tests.unit.auth.guarded import (
+    DOORS,
+    EVERYWHERE,
+    GUID_A,
+    GUID_B,
+    PREFIXES,
+    WHO,
+    Guarded,
+    Reply,
+    Unchanged,
+    Who,
+    cut,
+    guarded,
+    prepared,
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +111,6 @@ K = "/dek-registry/v1/keks"
 KEK_ROUTE, DEK_ROUTE = f"{K}/{{kek}}", f"{K}/{{kek}}/deks/{{subject}}"
 A_KEK = {"name": "new", "kmsType": "local-kms", "kmsKeyId": "id"}
 A_DEK = {"encryptedKeyMaterial": "m"}
-GUID_A, GUID_B = "{guid of A}", "{guid of B}"
 TEAM = ":.team:a-team"
 
 
@@ -338,14 +350,6 @@ def everybody_asks(unchanged: Unchanged, row: Row) -> None:
         assert outcome < 400 or not world.commits, f"{who} was refused, and changed something"
         assert world.authors() <= {world.called(who.name)}, f"{who} changed something, and the journal names another"
         judge(row, who, reply, by_token=world.by_token)
-
-
-def prepared(world: Guarded, target: str) -> str:
-    """The target with the GUIDs filled in."""
-    for guid, id in ((GUID_A, SchemaId(1)), (GUID_B, SchemaId(2))):
-        if guid in target:
-            target = target.replace(guid, str(world.registry.schema_by_id(id).guid))
-    return target
 
 
 def judge(row: Row, who: Who, reply: Reply, *, by_token: bool) -> None:
