@@ -1,4 +1,8 @@
-"""Where the registries live that are attacked on AWS: DynamoDB is its own engine, S3 is in this process."""
+"""Where the registries live that are attacked on AWS: S3 in this process, DynamoDB as its own engine.
+
+For hundreds of worlds one after the other DynamoDB is in this process, too, at a third of the time: what an adapter
+asks of it, the contract asks of the engine as well (tests/contract).
+"""
 
 import pytest
 
@@ -15,7 +19,7 @@ def fresh(engine: Account) -> Fresh:
 
 
 @pytest.fixture
-def small(fresh: Fresh, monkeypatch: pytest.MonkeyPatch) -> Fresh:
+def small(moto: Account, monkeypatch: pytest.MonkeyPatch) -> Fresh:
     """For those who run hundreds of worlds and look at each."""
     of_two_parts(monkeypatch)
-    return fresh
+    return lambda: Store(moto)

@@ -18,8 +18,19 @@ from tests.loops import threads_loop
 
 ROOT = Path(__file__).parents[2]
 ON_AN_ENGINE = {"register_on_aws", "cold_start"}
-SLOW = {"client_calls", "cold_start", "herd", "serve_cpu", "start_up", "upgrade"}
-"""Ten seconds of processor time each; others begin servers, too, and tests/attack/test_herd.py runs herds."""
+SLOW = {
+    "client_calls",
+    "cold_start",
+    "exporters",
+    "herd",
+    "import_time",
+    "serve_cpu",
+    "start_up",
+    "tls",
+    "upgrade",
+    "waits",
+}
+"""They begin many processes: seconds of processor time. Others begin some; tests/attack/test_herd.py runs herds."""
 
 
 @pytest.fixture

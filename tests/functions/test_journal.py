@@ -27,7 +27,7 @@ from tests.attack.test_aws_crowd import anything, crowd
 from tests.attack.test_threads import order
 from tests.attack.world import EVERYTHING, World
 from tests.build import NOW, FixedClock
-from tests.contract.aws import Account, AwsStores, engine, make_table
+from tests.contract.aws import Account, AwsStores, engine, make_table, moto
 from tests.contract.engines import BUCKET, REGION
 from tests.unit.aws.checking import check
 from tests.unit.aws.journaling import (
@@ -45,7 +45,7 @@ from tests.unit.aws.journaling import (
     untouched,
 )
 
-__all__ = ["engine"]
+__all__ = ["engine", "moto"]
 
 SCHEDULE = {"source": "aws.events"}
 
@@ -230,9 +230,9 @@ def held(stores: AwsStores, table: str) -> dict[str, Any]:
 # --- the schedule ----------------------------------------------------------------------------------------------------
 
 
-def test_catch_up_finds_what_the_stream_never_brought(engine: Account) -> None:
+def test_catch_up_finds_what_the_stream_never_brought(moto: Account) -> None:
     """And what came late by another's clock; what lies further back is looked at when an operator asks for it."""
-    with World(*HISTORY, store=Store(engine)) as world:
+    with World(*HISTORY, store=Store(moto)) as world:
         stores, clock = stores_of(world), FixedClock()
         with follower(stores, clock) as one:
             assert one(SCHEDULE)["rows"] == 2
@@ -250,9 +250,9 @@ def test_catch_up_finds_what_the_stream_never_brought(engine: Account) -> None:
         check_told_once(stores)
 
 
-def test_a_great_deal_can_be_caught_up_with(engine: Account) -> None:
+def test_a_great_deal_can_be_caught_up_with(moto: Account) -> None:
     """Several segments."""
-    with World(*(config("a", group=str(number)) for number in range(150)), store=Store(engine)) as world:
+    with World(*(config("a", group=str(number)) for number in range(150)), store=Store(moto)) as world:
         stores = stores_of(world)
         with follower(stores) as one:
             done = one({"catch_up": {"since": "2023-11-01"}})

@@ -17,11 +17,11 @@ from tests.attack.aws import Store
 from tests.attack.keys import KEYS
 from tests.attack.stories import DELETED, config, purge, register
 from tests.attack.world import World
-from tests.contract.aws import Account, AwsStores, engine
+from tests.contract.aws import Account, AwsStores, engine, moto
 from tests.contract.engines import BUCKET, REGION
 from tests.unit.aws.journaling import as_streamed, check_told_once, event_of, journal_rows, rows_of, segments, stores_of
 
-__all__ = ["engine"]
+__all__ = ["engine", "moto"]
 
 SCHEDULE = {"source": "aws.events"}
 IDENTITY, ANOTHER = "0123456789abcdef" * 2, "fedcba9876543210" * 2
@@ -177,11 +177,11 @@ def test_a_registry_cannot_name_itself_as_the_one_that_serves_it(
     )
 
 
-def test_of_all_that_a_registry_writes_journal_rows_alone_have_no_number_as_their_form(engine: Account) -> None:
+def test_of_all_that_a_registry_writes_journal_rows_alone_have_no_number_as_their_form(moto: Account) -> None:
     """By that the stream's filter knows them, and no registry has to be named in it."""
     long = config("orders", group="g" * 5_000)
     verbs = (*DELETED, purge("orders"), *KEYS, register(":.c:x"), long)
-    with World(*verbs, store=Store(engine)) as world:
+    with World(*verbs, store=Store(moto)) as world:
         items = [record["dynamodb"]["NewImage"] for record in as_streamed(stores_of(world))]
     assert {("#j#" in item["pk"]["S"], *item["form"]) for item in items} == {(True, "S"), (True, "B"), (False, "N")}
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -193,25 +193,21 @@ def test_without_any_trouble_a_replay_has_as_many_steps_as_are_tried(parquet: Wo
     assert len(fate.steps) == STEPS
 
 
-@pytest.mark.parametrize("at", range(STEPS))
-def test_a_replay_that_dies_is_done_by_the_next(at: int, parquet: World) -> None:
-    parquet.known.add(NEW_ID)
+def test_a_replay_that_dies_is_done_by_the_next(parquet: World) -> None:
+    """At the move of its first file; at each of its steps: tests/attack/landing."""
+    dies(parquet, STEPS - 6)
+
+
+def dies(world: World, at: int) -> None:
+    """A replay is killed at that step, and another one does what it left."""
+    world.known.add(NEW_ID)
     fate = Fate(at, raising(Killed()))
     with pytest.raises(Killed):
-        replayed(parquet, fate)
-    balances(parquet)
-    replayed(parquet)
-    balances(parquet)
-    assert len(tables(parquet)["orders"]) + len(tables(parquet)["payments"]) == len(identities())
-
-
-@pytest.mark.parametrize("at", [pytest.param(at, marks=[pytest.mark.soak] if at % 3 else []) for at in range(STEPS)])
-def test_of_two_replays_at_once_one_stands(at: int, parquet: World) -> None:
-    parquet.known.add(NEW_ID)
-    with suppress(Stopped):
-        replayed(parquet, Fate(at, overtaking(parquet)))
-    balances(parquet)
-    assert replayed(parquet) is None
+        replayed(world, fate)
+    balances(world)
+    replayed(world)
+    balances(world)
+    assert len(tables(world)["orders"]) + len(tables(world)["payments"]) == len(identities())
 
 
 def test_the_slower_of_two_replays_is_told(parquet: World) -> None:

@@ -18,9 +18,9 @@ from sigla.rules import names
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.attack.stories import ONE, THREE, TWO, config
 from tests.build import FixedClock
-from tests.contract.aws import Account, engine
+from tests.contract.aws import Account, moto
 
-__all__ = ["engine"]
+__all__ = ["moto"]
 
 NAMES, IDS, TYPES = ("t", "u"), ("id-t", "id-u", "id-3"), ("key", "value")
 SHARED = ("a", "b")
@@ -336,7 +336,7 @@ def test_any_sequence_of_requests_about_associations_is_answered_by_the_rules(re
 
 @settings(max_examples=max(1, settings().max_examples // 25))  # each is hundreds of calls
 @given(requests=SEQUENCES)
-def test_the_rules_about_associations_are_the_same_on_aws(engine: Account, requests: list[tuple[Any, ...]]) -> None:
+def test_the_rules_about_associations_are_the_same_on_aws(moto: Account, requests: list[tuple[Any, ...]]) -> None:
     """Whatever a table keeps in several places says one thing."""
-    with engine.stores() as stores:
+    with moto.stores() as stores:
         compared(Registry(stores.catalog, stores.bodies, FixedClock()), requests)

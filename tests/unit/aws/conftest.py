@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.contract.aws import Account, AwsStores, engine, forgetful, moto
+from tests.contract.aws import Account, AwsStores, forgetful, moto
 
-__all__ = ["engine", "forgetful", "moto"]
+__all__ = ["forgetful", "moto"]
 
 
 @pytest.fixture

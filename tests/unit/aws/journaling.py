@@ -30,9 +30,9 @@ Line = dict[str, Any]
 
 
 @pytest.fixture
-def world(engine: Account) -> Iterator[World]:
-    """On DynamoDB's own engine: moto copies its table in each transaction, and histories are made of those."""
-    with World(store=Store(engine)) as world:
+def world(moto: Account) -> Iterator[World]:
+    """A registry in this process."""
+    with World(store=Store(moto)) as world:
         yield world
 
 

@@ -27,17 +27,17 @@ LATE = 2**62
 
 
 @pytest.fixture(scope="module")
-def faults(engine: Account) -> Faults:
-    return Faults(engine.clients.dynamodb)
+def faults(moto: Account) -> Faults:
+    return Faults(moto.clients.dynamodb)
 
 
 @pytest.fixture
-def world(engine: Account, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+def world(moto: Account, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     """A context with nothing but soft-deleted subjects, which was READWRITE by its own setting."""
     monkeypatch.setattr(imports, "AT_ONCE", AT_ONCE)
     subjects = [f":.eu:s{number:02}" for number in range(MANY)]
     before = [verb for subject in subjects for verb in (register(subject, order(0)), delete(subject))]
-    with World(*before, mode(EU, "READWRITE"), store=Store(engine)) as world:
+    with World(*before, mode(EU, "READWRITE"), store=Store(moto)) as world:
         yield world
         settle(stores_of(world).stores)
         world.check_sound()

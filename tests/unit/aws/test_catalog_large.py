@@ -22,8 +22,8 @@ ORDERS = a_subject()
 
 
 @pytest.fixture
-def stores(engine: Account) -> Iterator[AwsStores]:
-    with engine.stores() as made:
+def stores(moto: Account) -> Iterator[AwsStores]:
+    with moto.stores() as made:
         yield made
 
 

@@ -17,9 +17,9 @@ ORDERS, BASE, ABROAD = a_subject(), a_subject("base"), a_subject("orders-value",
 
 
 @pytest.fixture
-def many(engine: Account) -> Iterator[AwsStores]:
+def many(moto: Account) -> Iterator[AwsStores]:
     """A registry for many transactions, in each of which moto would copy its table."""
-    with engine.stores() as made:
+    with moto.stores() as made:
         yield made
 
 

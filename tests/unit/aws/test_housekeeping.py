@@ -86,9 +86,9 @@ def follow(stores: AwsStores, **options: Any) -> dict[str, Any]:
 # --- tombstones ------------------------------------------------------------------------------------------------------
 
 
-def test_a_tombstone_that_its_writer_did_not_live_to_put_is_put(engine: Account) -> None:
+def test_a_tombstone_that_its_writer_did_not_live_to_put_is_put(moto: Account) -> None:
     """The id was buried by the commit; until then its body told another story to those who read without the catalog."""
-    with World(*BURIED, store=Store(engine)) as world:
+    with World(*BURIED, store=Store(moto)) as world:
         killed(world, purge(":.c:orders", 3), before("s3.put_object"))
         assert not world.store.bodies.get(SEVEN).gone
         follow(stores_of(world))
@@ -97,9 +97,9 @@ def test_a_tombstone_that_its_writer_did_not_live_to_put_is_put(engine: Account)
         check(stores_of(world))
 
 
-def test_a_tombstone_is_taken_back_from_an_id_that_lives_again(engine: Account) -> None:
+def test_a_tombstone_is_taken_back_from_an_id_that_lives_again(moto: Account) -> None:
     """An import brought it back, and a writer that had known it buried put its tombstone late."""
-    with World(*BURIED, purge(":.c:orders", 3), BACK, store=Store(engine)) as world:
+    with World(*BURIED, purge(":.c:orders", 3), BACK, store=Store(moto)) as world:
         world.store.bodies.bury(SEVEN)
         follow(stores_of(world))
         assert not world.store.bodies.get(SEVEN).gone
@@ -107,11 +107,11 @@ def test_a_tombstone_is_taken_back_from_an_id_that_lives_again(engine: Account) 
 
 
 @SOME_CALLS
-def test_an_import_between_any_two_calls_of_a_tombstone_ends_well(engine: Account, step: int) -> None:
+def test_an_import_between_any_two_calls_of_a_tombstone_ends_well(moto: Account, step: int) -> None:
     """Whatever is found first: when the stream has told of both, body and catalog say the same."""
     number, met = 0, True
     while met:
-        with World(*BURIED, store=Store(engine)) as world:
+        with World(*BURIED, store=Store(moto)) as world:
             killed(world, purge(":.c:orders", 3), before("s3.put_object"))
             returned = At(number, lambda _, carry_out: (BACK(world.registry), carry_out())[1])
             follow(stores_of(world), between=returned)
@@ -124,11 +124,11 @@ def test_an_import_between_any_two_calls_of_a_tombstone_ends_well(engine: Accoun
 
 
 @SOME_CALLS
-def test_a_tombstone_between_any_two_calls_of_an_import_ends_well(engine: Account, step: int) -> None:
+def test_a_tombstone_between_any_two_calls_of_an_import_ends_well(moto: Account, step: int) -> None:
     """The import revives the body, and is overtaken before it commits."""
     number, met = 0, True
     while met:
-        with World(*BURIED, purge(":.c:orders", 3), store=Store(engine)) as world:
+        with World(*BURIED, purge(":.c:orders", 3), store=Store(moto)) as world:
             overtaken = At(number, lambda _, carry_out: (follow(stores_of(world)), carry_out())[1])
             BACK(world.registry_with(overtaken))
             met = overtaken.acted
@@ -148,10 +148,10 @@ def _ends_well(world: World, *, alive: bool) -> None:
 # --- sweeping --------------------------------------------------------------------------------------------------------
 
 
-def test_a_large_subject_whose_purge_died_after_its_commit_is_swept(engine: Account) -> None:
+def test_a_large_subject_whose_purge_died_after_its_commit_is_swept(moto: Account) -> None:
     """Rows, holders and contents go, ids are buried, tombstones are put."""
     many = [register("orders", order(number)) for number in range(45)]
-    with World(config("", level="NONE"), *many, delete("orders"), store=Store(engine)) as world:
+    with World(config("", level="NONE"), *many, delete("orders"), store=Store(moto)) as world:
         stores = stores_of(world)
         killed(world, purge("orders"), after(TRANSACTION))
         with pytest.raises(AssertionError, match="nobody swept"):
@@ -165,11 +165,11 @@ def test_a_large_subject_whose_purge_died_after_its_commit_is_swept(engine: Acco
 
 @SOME_CALLS
 @pytest.mark.parametrize("fault", at_any_call(Fault.KILLED))
-def test_a_failure_at_any_call_leaves_nothing_to_be_done_by_hand(engine: Account, fault: Fault, step: int) -> None:
+def test_a_failure_at_any_call_leaves_nothing_to_be_done_by_hand(moto: Account, fault: Fault, step: int) -> None:
     """Sweeping, tombstones and segments of one batch, which comes again."""
     number, met = 0, True
     while met:
-        with World(*HISTORY, delete("orders"), store=Store(engine)) as world:
+        with World(*HISTORY, delete("orders"), store=Store(moto)) as world:
             stores = stores_of(world)
             killed(world, purge("orders"), after(TRANSACTION))
             disturbed = At(number, failing(fault))
@@ -183,10 +183,10 @@ def test_a_failure_at_any_call_leaves_nothing_to_be_done_by_hand(engine: Account
     assert number > 10
 
 
-def test_a_sweep_that_is_cut_off_goes_on_when_the_batch_comes_again(engine: Account) -> None:
+def test_a_sweep_that_is_cut_off_goes_on_when_the_batch_comes_again(moto: Account) -> None:
     """Its purge is told by no segment before."""
     many = [register("orders", order(number)) for number in range(25)]
-    with World(config("", level="NONE"), *many, delete("orders"), store=Store(engine)) as world:
+    with World(config("", level="NONE"), *many, delete("orders"), store=Store(moto)) as world:
         stores = stores_of(world)
         killed(world, purge("orders"), after(TRANSACTION))
         with pytest.raises(Killed):
@@ -199,9 +199,9 @@ def test_a_sweep_that_is_cut_off_goes_on_when_the_batch_comes_again(engine: Acco
         check_told_once(stores)
 
 
-def test_an_import_that_died_before_it_swept_is_swept(engine: Account) -> None:
+def test_an_import_that_died_before_it_swept_is_swept(moto: Account) -> None:
     prepared = [verb for name in ("a", "b", ":.c:c") for verb in (register(name), delete(name))]
-    with World(*prepared, store=Store(engine)) as world:
+    with World(*prepared, store=Store(moto)) as world:
         stores = stores_of(world)
         killed(world, mode("", "IMPORT"), after(TRANSACTION, 2))
         done = follow(stores)
@@ -211,9 +211,9 @@ def test_an_import_that_died_before_it_swept_is_swept(engine: Account) -> None:
         world.check_sound(imported=True)
 
 
-def test_a_subject_that_cannot_be_swept_holds_up_nothing_but_its_own_purge(engine: Account) -> None:
+def test_a_subject_that_cannot_be_swept_holds_up_nothing_but_its_own_purge(moto: Account) -> None:
     """The rest is done, then the batch fails; the schedule comes back to the row until it can be."""
-    with World(*HISTORY, delete("orders"), store=Store(engine)) as world:
+    with World(*HISTORY, delete("orders"), store=Store(moto)) as world:
         stores, clock = stores_of(world), FixedClock()
         killed(world, purge("orders"), after(TRANSACTION))
         register("other")(world.registry)
@@ -243,13 +243,11 @@ def test_a_subject_that_cannot_be_swept_holds_up_nothing_but_its_own_purge(engin
 # --- imports ---------------------------------------------------------------------------------------------------------
 
 
-def test_an_import_that_was_cut_off_is_finished_by_the_schedule(
-    engine: Account, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_that_was_cut_off_is_finished_by_the_schedule(moto: Account, monkeypatch: pytest.MonkeyPatch) -> None:
     """A quarter of an hour later, when no invocation can be at it any more; not before."""
     monkeypatch.setattr(imports, "AT_ONCE", 2)
     prepared = [verb for number in range(3) for verb in (register(f":.c:s{number}"), delete(f":.c:s{number}"))]
-    with World(*prepared, store=Store(engine)) as world:
+    with World(*prepared, store=Store(moto)) as world:
         stores, clock = stores_of(world), FixedClock(NOW + 1_000 + CUT_OFF_MS)
         killed(world, mode(":.c:", "IMPORT"), after(TRANSACTION, 2))
         with follower(stores, clock) as follow:

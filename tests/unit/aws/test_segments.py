@@ -137,11 +137,11 @@ def test_a_segment_that_was_claimed_is_written_by_whoever_comes_next(
 
 
 @pytest.mark.parametrize("fault", at_any_call(Fault.KILLED, Fault.LOST))
-def test_a_failure_at_any_call_leaves_nothing_out_and_nothing_twice(engine: Account, fault: Fault) -> None:
+def test_a_failure_at_any_call_leaves_nothing_out_and_nothing_twice(moto: Account, fault: Fault) -> None:
     """Every call that a batch costs; the batch comes again, as the stream brings it."""
     number, met = 0, True
     while met:
-        with World(register("a"), config("a", level="FULL"), store=Store(engine)) as world:
+        with World(register("a"), config("a", level="FULL"), store=Store(moto)) as world:
             stores, disturbed = stores_of(world), At(number, failing(fault))
             with suppress(Unfinished, Killed):
                 follow(stores, clock=FixedClock(), between=disturbed)
@@ -195,11 +195,11 @@ def test_a_restored_table_goes_on_past_what_the_bucket_has(world: World, stores:
     assert {item["segment"] for item in journal_rows(stores).values()} == {number}
 
 
-def test_two_that_come_upon_a_used_number_write_one_segment(engine: Account) -> None:
+def test_two_that_come_upon_a_used_number_write_one_segment(moto: Account) -> None:
     """Whatever one is about to do, another does it all meanwhile."""
     number, met = 0, True
     while met:
-        with World(*HISTORY, store=Store(engine)) as world:
+        with World(*HISTORY, store=Store(moto)) as world:
             met = _overtaken(world, number)
         number += 1
     assert number > 8

@@ -18,9 +18,9 @@ from sigla.rules import names
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.attack.world import without_times
 from tests.build import FixedClock
-from tests.contract.aws import Account, engine
+from tests.contract.aws import Account, moto
 
-__all__ = ["engine"]
+__all__ = ["moto"]
 
 KEKS = st.sampled_from(["k", "é_2"])
 SUBJECTS = st.sampled_from(["s", ":.:s", ":.c:s", ":*:t"])
@@ -223,7 +223,7 @@ def test_any_sequence_of_requests_about_keys_is_answered_by_the_rules(requests: 
 
 @settings(max_examples=max(1, settings().max_examples // 25))  # each is hundreds of calls
 @given(requests=st.lists(REQUESTS, min_size=20, max_size=60))
-def test_the_rules_about_keys_are_the_same_on_aws(engine: Account, requests: list[tuple[Any, ...]]) -> None:
+def test_the_rules_about_keys_are_the_same_on_aws(moto: Account, requests: list[tuple[Any, ...]]) -> None:
     """Whatever a table keeps in several places says one thing."""
-    with engine.stores() as stores:
+    with moto.stores() as stores:
         compared(stores.catalog, stores.bodies, requests)

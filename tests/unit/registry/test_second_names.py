@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from localstack.dynamodb import installed
 from sigla.cli import main
 from sigla.journal import records as journal_records
 from sigla.journal.replay import State, TopicRecord, replayed
@@ -22,12 +21,12 @@ from sigla.upkeep.exporting import standing
 from sigla.upkeep.flaws import Flaw
 from sigla.upkeep.mending import fix
 from tests.build import FixedClock, StoreOf, a_body, a_registered, a_row, a_text
-from tests.contract.aws import engine, moto, of_two_parts
+from tests.contract.aws import Account, moto, of_two_parts
 from tests.contract.engines import BUCKET
 from tests.unit.registry.scrubbing import registry_of
 from tests.unit.registry.test_scrub import found_in
 
-__all__ = ["engine", "moto"]
+__all__ = ["moto"]
 
 PAY = Subject(".bank", "pay")
 GHOST = Subject(DEFAULT_CONTEXT, PAY.qualified)
@@ -40,10 +39,7 @@ HERE = BodyKey(DEFAULT_CONTEXT, SchemaId(1))
 EVERYTHING = Search(context=None)
 
 
-ON_AWS = pytest.param("aws-dynamodb", marks=pytest.mark.process) if installed() else "aws-moto"
-
-
-@pytest.fixture(params=["directory", ON_AWS])
+@pytest.fixture(params=["directory", "aws"])
 def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
     clock = FixedClock()
     if request.param == "directory":
@@ -51,7 +47,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
             yield StoreOf(opened.catalog, opened.bodies, opened.journal, opened.inventory, clock)
         return
     of_two_parts(monkeypatch)
-    account = request.getfixturevalue("moto" if request.param == "aws-moto" else "engine")
+    account: Account = request.getfixturevalue("moto")
     with account.stores() as opened:
         objects = Objects(opened.s3, BUCKET, clock=clock)
         inventory = AwsInventory(objects, opened.catalog, clock, registry=opened.registry)

@@ -1,0 +1,5 @@
+"""What attacks on landing share with the tests of it."""
+
+from tests.pipelines.land.conftest import unsynced
+
+__all__ = ["unsynced"]
