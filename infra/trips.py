@@ -111,18 +111,19 @@ TRIPS: Mapping[str, Trips] = {
     "list exporters": Trips(((QUERY,),), read=1),
     "read an exporter": Trips(ASK, read=1),
     "read the status of an exporter": Trips(ASK, read=1),
-    "create an exporter": Trips(((QUERY,), (COMMIT,)), read=1, write=4),
-    "create an exporter with credentials": Trips(((QUERY,), (KEEP,), (COMMIT,)), read=1, write=4),
-    "change an exporter": Trips(CHANGE, read=2, write=4),
-    "change the credentials of an exporter": Trips((*ASK, *ASK, (KEEP,), (COMMIT,), (FORGET,)), read=2, write=4),
+    # Two units are a look at the region's role, in an instance that has asked about no subject for a minute.
+    "create an exporter": Trips(((QUERY,), (COMMIT,)), read=1, write=6),
+    "create an exporter with credentials": Trips(((QUERY,), (KEEP,), (COMMIT,)), read=1, write=6),
+    "change an exporter": Trips(CHANGE, read=2, write=6),
+    "change the credentials of an exporter": Trips((*ASK, *ASK, (KEEP,), (COMMIT,), (FORGET,)), read=2, write=6),
     "change the config of an exporter, not its credentials": Trips(
-        (*ASK, *ASK, (FETCH,), (KEEP,), (COMMIT,), (FORGET,)), read=2, write=4
+        (*ASK, *ASK, (FETCH,), (KEEP,), (COMMIT,), (FORGET,)), read=2, write=6
     ),
-    "pause an exporter": Trips(CHANGE, read=2, write=4),
+    "pause an exporter": Trips(CHANGE, read=2, write=6),
     "pause an exporter that is paused": Trips((*ASK, *ASK), read=2),
-    "resume an exporter": Trips(CHANGE, read=2, write=4),
-    "reset an exporter": Trips(CHANGE, read=2, write=4),
-    "delete an exporter": Trips((*CHANGE, (FORGET,)), read=2, write=4),
+    "resume an exporter": Trips(CHANGE, read=2, write=6),
+    "reset an exporter": Trips(CHANGE, read=2, write=6),
+    "delete an exporter": Trips((*CHANGE, (FORGET,)), read=2, write=6),
     # Settings and deletes.
     "change a config": Trips((*ASK, (COMMIT,)), read=4, write=8),
     "delete a version": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=7, write=12),

@@ -17,6 +17,7 @@ REFUSAL_TABLES = (
     "errors.py",
     "exporters/refusals.py",
     "keks/refusals.py",
+    "regions/refusals.py",
     "web/http/refusals.py",
 )
 

@@ -18,6 +18,7 @@ from sigla.stores.dynamodb.journal import AwsJournal
 from sigla.stores.dynamodb.log import AwsLog
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.principals import AwsPrincipals
+from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.table import Table
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
@@ -44,6 +45,10 @@ class AwsStores:
     @property
     def principals(self) -> AwsPrincipals:
         return AwsPrincipals(Table(self.dynamodb, self.table, SystemClock()), Places(self.registry))
+
+    @property
+    def region(self) -> AwsRegion:
+        return self.catalog.region
 
     @property
     def log(self) -> AwsLog:

@@ -12,6 +12,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.journal import Journal
 from sigla.ports.log import Log
 from sigla.ports.principals import Principals
+from sigla.ports.regions import Region
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
 
@@ -44,6 +45,8 @@ class Stores(Protocol):
     def log(self) -> Log: ...
     @property
     def principals(self) -> Principals: ...
+    @property
+    def region(self) -> Region: ...
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from sigla.ports.in_front import BodiesInFront, CatalogInFront
 
 SEEN_WHOLE = {
     *("id_of", "standing"),  # the id of a content is the same for every caller, who has the content
-    *("next_id", "raise_counter", "max_id", "state"),
+    *("next_id", "raise_counter", "admit", "max_id", "state"),
     *("kek", "deks_counted"),  # a client asks for the KEK of its rule by name; credentials are left out of answers
 }
 """What a key with prefixes is told as every other one is."""

@@ -9,7 +9,7 @@ begins above the ceiling that it sees. So neither has to ask the other for an id
 
 from collections.abc import Generator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 BLOCK = 6
@@ -142,6 +142,16 @@ class Site:
         for id, content in held.items():
             self.table.held.setdefault(id, content)
 
+    def restored(self, table: Table) -> None:
+        """The table as it was. It does not serve before it has joined again."""
+        self.table = replace(deepcopy(table), role=Role(table.role.epoch, JOINING))
+
+    def give(self, there: "Site", epoch: int) -> "Course[int]":
+        return drawn(self, there, epoch)
+
+    def allow(self, there: "Site", epoch: int, wanted: int, content: str) -> "Course[None]":
+        return allowed(self, there, epoch, wanted, content)
+
     def forget_rows(self) -> None:
         self.table.held = {}
         if not self.design.keeps:
@@ -181,8 +191,8 @@ def registration(here: Site, there: Site, content: str, *, wanted: int = 0, requ
     while True:
         epoch = yield from serving(here)
         if wanted:
-            yield from allowed(here, there, epoch, wanted, content)
-        id = wanted or (yield from drawn(here, there, epoch))
+            yield from here.allow(there, epoch, wanted, content)
+        id = wanted or (yield from here.give(there, epoch))
         free = yield ask(here, "put", id, content)
         try:
             free = free and (yield ask(there, "put", id, content))

@@ -81,9 +81,12 @@ class Pair:
     given: dict[int, set[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.a = Site("A", Table(Role(1, PRIMARY)), self.given, self.design)
-        self.b = Site("B", Table(Role(1, FOLLOWER)), self.given, self.design)
+        self.a = self.site("A", PRIMARY)
+        self.b = self.site("B", FOLLOWER)
         self._contents = iter(range(10**9))
+
+    def site(self, name: str, kind: str) -> Site:
+        return Site(name, Table(Role(1, kind)), self.given, self.design)
 
     def other(self, site: Site) -> Site:
         return self.b if site is self.a else self.a
@@ -103,12 +106,15 @@ class Regions(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
-        self.pair = Pair()
+        self.pair = self.begun()
         self.sites = {"A": self.pair.a, "B": self.pair.b}
         self.running: list[Operation] = []
         self.late: list[Call] = []
         self.kept: list[tuple[str, Table]] = []
         self.tokens = 0
+
+    def begun(self) -> Pair:
+        return Pair()
 
     def begin(self, course: Course[Any], whole: bool) -> None:
         """whole: nothing comes in between."""
@@ -173,13 +179,11 @@ class Regions(RuleBasedStateMachine):
     @precondition(lambda self: self.kept)
     @rule(data=st.data())
     def restore(self, data: st.DataObject) -> None:
-        """The table as it was. It does not serve before it has joined again."""
         name, table = data.draw(st.sampled_from(self.kept))
         site = self.sites[name]
         # Both restored at once would be a new registry: `sigla restore`, which leaves a gap.
         assume(self.pair.other(site).table.role.kind != JOINING)
-        site.table = deepcopy(table)
-        site.table.role = Role(table.role.epoch, JOINING)
+        site.restored(table)
 
     @invariant()
     def no_id_is_given_twice(self) -> None:

@@ -10,6 +10,7 @@ is the first three digits of the number. Texts are contract, oddities included; 
     ├─ CheckAbandoned          a comparison that makes no sense; becomes a message of the check
     └─ StoreError
        ├─ Conflict             the world moved between ask and commit; decide again
+       ├─ Closed               writes are taken in another region, or in none at this moment
        ├─ Taken                another body stands under this key
        ├─ Unusable             nothing comes of asking again
        │  └─ FormTooNew        a newer release wrote what is stored: it is neither read nor written over
@@ -292,6 +293,13 @@ class FormTooNew(Unusable):
 
 class Conflict(StoreError):
     """What was seen is no longer so: nothing was written; ask and decide again."""
+
+
+class Closed(StoreError):
+    """Writes are not taken in this region: it follows another one, or is about to. Nothing was written."""
+
+    def __init__(self) -> None:
+        super().__init__("this region takes no writes: another one does, or will")
 
 
 class Taken(StoreError):

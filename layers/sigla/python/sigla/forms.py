@@ -14,7 +14,10 @@ BODY: Final = 1
 """The form of what an id means: a file, an object of the bucket, an entry of a ring."""
 
 ITEM: Final = 1
-"""The form of an item of the table in DynamoDB. The tables in SQLite have one number for all, `state.layout`."""
+"""The form of an item of the table in DynamoDB, but of a few. The tables in SQLite have one for all, `state.layout`."""
+
+ITEM_OF_REGIONS: Final = 2
+"""A role, and a counter with a ceiling: whoever writes has to obey them."""
 
 JOURNAL_ROW: Final = 1
 """The form of what a commit says of itself, in either store."""

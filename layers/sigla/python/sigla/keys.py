@@ -268,6 +268,9 @@ IDENTITY = "IDENTITY"
 SERVED = "SERVED#"
 """What all others of that partition begin with: registries whose journal the function of this one writes."""
 
+ROLE = "ROLE"
+"""The row of a partition by which commits check what the region is."""
+
 HOLDER = "@"
 """What every holder row begins with, so that HOLDERS comes after them, or is passed by."""
 
@@ -387,6 +390,11 @@ def context_sk(context: str) -> str:
 
 def registry_wide_pk(registry: str) -> str:
     return f"{component(registry)}#g"
+
+
+def region_pk(registry: str, number: int) -> str:
+    """One of the partitions that say what the region is, so that commits do not wait for each other there."""
+    return f"{component(registry)}#region#{number:02x}"
 
 
 def journal_pk(registry: str, shard: int) -> str:

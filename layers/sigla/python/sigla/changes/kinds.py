@@ -76,10 +76,12 @@ class AnyChange:
     """What holds where a change says nothing else.
 
     ts: when it was decided. nonce: the mark of its writer. Each change has these as fields, after what it is about.
-    author: set in front of the catalog, not by verbs; None for what the registry does by itself.
+    author: set in front of the catalog, not by verbs; None for what the registry does by itself. epoch: of the region's
+    role, as it was when the decision began; likewise. 0: it had none, or that is not known.
     """
 
     author: Author | None = field(default=None, kw_only=True)
+    epoch: int = field(default=0, kw_only=True)
 
     if TYPE_CHECKING:
 

@@ -29,9 +29,9 @@ from sigla.ports.clock import Clock
 from sigla.stores.dynamodb.actions import Condition, update
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
-from sigla.stores.dynamodb.places import JOURNAL_SHARDS, Places
+from sigla.stores.dynamodb.places import JOURNAL_SHARDS
 from sigla.stores.dynamodb.plans import Tools
-from sigla.stores.dynamodb.table import Cancelled, Table
+from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item, read_item
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
@@ -88,7 +88,7 @@ def following(
     def tell_of_it(facts: Facts) -> None:
         tell(facts | {"registry": registry})
 
-    tools, bodies = Tools(Table(dynamodb, table, clock), Places(registry)), AwsBodies(objects, registry=registry)
+    tools, bodies = Tools.of(dynamodb, table, clock, registry), AwsBodies(objects, registry=registry)
     catalog = AwsCatalog(dynamodb, table, clock, registry=registry)
     with closing(catalog), ThreadPoolExecutor(AT_ONCE, thread_name_prefix="bodies") as executor:
         segments = Segments(tools, objects, bodies, clock, executor=executor, tell=tell_of_it, most_bytes=segment_bytes)

@@ -28,7 +28,8 @@ class Catalog(Subjects, Ids, Lists, KeyLists, AssociationLists, ExporterLists, P
 
         One that lost it to a version that overwrites it is not buried, but displaced.
 
-        Raises Conflict if what the change saw is no longer so, OutcomeUnknown if it cannot say.
+        Raises Conflict if what the change saw is no longer so, Closed if this region takes no writes, OutcomeUnknown if
+        it cannot say.
         """
         ...
 

@@ -50,12 +50,21 @@ class Ids(Protocol):
     def next_id(self, context: str) -> SchemaId:
         """The number after `max_id`, never given out before but where a change set that lower; the first is 1.
 
-        Raises errors.IdsExhausted past 2^31 - 1.
+        With a second region, one that it does not give (`regions.giving`). Raises errors.IdsExhausted past 2^31 - 1;
+        Closed where this region takes no writes, NoBlock where the other one is to be told and does not answer.
         """
         ...
 
     def raise_counter(self, context: str, to: SchemaId) -> None:
-        """Numbers up to `to` are not given out any more."""
+        """Numbers up to `to` are not given out any more. Raises Closed and NoBlock, as `next_id`."""
+        ...
+
+    def admit(self, key: BodyKey, guid: Guid) -> None:
+        """To be asked before the body of an id is put that is brought along, with its content.
+
+        Nothing to a registry without a second region. Else the other region does not give the id: raises IdMayBeGiven
+        where it may have, and Closed and NoBlock, as `next_id`.
+        """
         ...
 
     def max_id(self, context: str) -> SchemaId:

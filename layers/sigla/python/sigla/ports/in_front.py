@@ -77,6 +77,9 @@ class CatalogInFront:
     def raise_counter(self, context: str, to: SchemaId) -> None:
         self._catalog.raise_counter(context, to)
 
+    def admit(self, key: BodyKey, guid: Guid) -> None:
+        self._catalog.admit(key, guid)
+
     def max_id(self, context: str) -> SchemaId:
         return self._catalog.max_id(context)
 

@@ -28,6 +28,7 @@ class Snapshot:
     rows: the versions asked for, by the key they were asked by; absent if not stored. Soft-deleted ones are present.
     heads: of every subject named in the question, also those never heard of.
     known: the id that the guessed content has in the subject's context, as `ids.Ids.id_of` would say.
+    epoch: of the region's role; 0 without one.
     """
 
     head: Head
@@ -35,6 +36,7 @@ class Snapshot:
     rows: Mapping[VersionKey, Row]
     heads: Mapping[Subject, Head]
     known: SchemaId | None = None
+    epoch: int = 0
 
 
 class Subjects(Protocol):

@@ -1,26 +1,38 @@
-"""A registry whose every commit says who asked for it: the verbs know nothing of that."""
+"""A registry whose every commit says who asked for it, and in which epoch: the verbs know nothing of that."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from sigla.changes import Author, Change
-from sigla.model import BodyKey
+from sigla.model import BodyKey, Guid, Subject
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
+from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.registry.resources import Resources
 
 AnyResources = TypeVar("AnyResources", bound=Resources)
 
 
 class Attributed(CatalogInFront):
-    """A `ports.Catalog`."""
+    """A `ports.Catalog` for one request, or one command.
+
+    The epoch of a commit is that of the first question since the one before: what was decided rests on it.
+    """
 
     def __init__(self, catalog: Catalog, author: Author) -> None:
         super().__init__(catalog)
         self._author = author
+        self._epoch = 0
+
+    def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        found = self._catalog.snapshot(subject, wanted=wanted, guess=guess)
+        self._epoch = self._epoch or found.epoch
+        return found
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
-        return self._catalog.commit(replace(change, author=self._author))
+        epoch, self._epoch = self._epoch, 0
+        return self._catalog.commit(replace(change, author=self._author, epoch=epoch))
 
 
 def attributed(registry: AnyResources, author: Author) -> AnyResources:

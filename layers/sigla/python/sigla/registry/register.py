@@ -218,6 +218,7 @@ class _Registration:
         resources, subject = self.resources, understood.view.subject
         numbering.check_reach(resources, subject, id)
         key = BodyKey(subject.context, id)
+        resources.catalog.admit(key, understood.offered.guid)
         body = self._body(understood, version)
         standing = None
         try:

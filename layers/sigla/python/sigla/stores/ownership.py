@@ -185,6 +185,7 @@ class OwnCatalog:
         self.advance = doing(catalog.advance)
         self.next_id = doing(catalog.next_id)
         self.raise_counter = doing(catalog.raise_counter)
+        self.admit = doing(catalog.admit)
         self.rehearse = asking(catalog.rehearse)
         self.commit = doing(catalog.commit)
 

@@ -23,6 +23,7 @@ from sigla.effort import Limits, OutOfTime, Unwanted
 from sigla.errors import (
     BodyLost,
     BodyNotRead,
+    Closed,
     DataIsForeign,
     ForeignData,
     IssuerNotAsked,
@@ -35,6 +36,7 @@ from sigla.errors import (
 )
 from sigla.keks.refusals import KmsDenied, KmsFailed
 from sigla.ports.kms import KmsFailed as KeyServiceFailed
+from sigla.regions.refusals import NotForwarded
 from sigla.registry import Registry
 from sigla.registry.attributed import attributed
 from sigla.web.api.admission import admitted
@@ -355,6 +357,8 @@ def _unserved(route: Route | None, error: StoreError) -> Refusal:
     """What a client is told of storage that fails."""
     if isinstance(error, ForeignData):
         return DataIsForeign(operation=route.operation if route else "Request", why=error.why)
+    if isinstance(error, Closed):
+        return NotForwarded(operation=route.operation.removesuffix(" operation").lower() if route else "the")
     if isinstance(error, IssuerSilent):
         return IssuerNotAsked(operation=route.operation if route else "Request")
     operation = route.about if route else "The request"

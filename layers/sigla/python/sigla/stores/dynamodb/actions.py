@@ -7,11 +7,11 @@ release writes over what a newer one wrote, also where it has not read it.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sigla.forms import FORM, ITEM
+from sigla.forms import FORM, ITEM, ITEM_OF_REGIONS
 from sigla.stores.dynamodb.values import Item, written, written_item
 
 Key = tuple[str, str]
@@ -35,7 +35,8 @@ class Condition:
 ABSENT = Condition("attribute_not_exists(#pk)")
 PRESENT = Condition("attribute_exists(#pk)")
 _KNOWN = Condition(
-    f"NOT (attribute_type(#{FORM}, :number) AND #{FORM} > :known_{FORM})", {"number": "N", f"known_{FORM}": ITEM}
+    f"NOT (attribute_type(#{FORM}, :number) AND #{FORM} > :known_{FORM})",
+    {"number": "N", f"known_{FORM}": ITEM_OF_REGIONS},
 )
 """It holds for an item without a form, too, and for a journal row, whose form is the row."""
 
@@ -85,12 +86,13 @@ def update(
 ) -> Action:
     """Sets attributes (None: removes), adds to numbers. keep: an attribute that is set only where it is missing.
 
-    So is the form: an item in a former one gets the one that it has now.
+    So is the form, unless it is named: an item in a former one gets the one that it has now.
     """
     given = {FORM: ITEM, **{name: value for name, value in attributes.items() if value is not None}}
+    kept = {keep, FORM} - {FORM if FORM in attributes else ""}
     removed = [f"#{name}" for name, value in attributes.items() if value is None]
     parts = {
-        "SET": [f"#{n} = if_not_exists(#{n}, :{n})" if n in (keep, FORM) else f"#{n} = :{n}" for n in given],
+        "SET": [f"#{n} = if_not_exists(#{n}, :{n})" if n in kept else f"#{n} = :{n}" for n in given],
         "REMOVE": removed,
         "ADD": [f"#{name} :{name}" for name in add or {}],
     }
@@ -110,6 +112,19 @@ def merged(actions: Iterable[Action]) -> list[Action]:
         before = found.get(action.key)
         found[action.key] = _both(before, action) if before is not None else action
     return list(found.values())
+
+
+def checked(actions: Sequence[Action], check: Action | None) -> list[Action]:
+    """The actions with one more check, which is part of the update where one of them updates that item."""
+    if check is None or check.when is None:
+        return list(actions)
+    if all(each.key != check.key for each in actions):
+        return [*actions, check]
+    return [_resting(each, check.when) if each.key == check.key else each for each in actions]
+
+
+def _resting(one: Action, when: Condition) -> Action:
+    return update(one.key, one.sets, one.add, when if one.when is None else one.when & when, keep=one.keep)
 
 
 def _both(one: Action, other: Action) -> Action:

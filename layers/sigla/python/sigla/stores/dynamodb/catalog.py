@@ -3,14 +3,14 @@
 How rows are laid out: docs/architecture.md and `items`; where they stand: `places`.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
 from typing import Any, Final
 
 from sigla.associations.nouns import Association, Associations
-from sigla.changes import Change, ImportBegun
+from sigla.changes import Change, ImportBegun, NumberingSet
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
 from sigla.exporters.nouns import Exporter, ExporterProgress
@@ -32,7 +32,9 @@ from sigla.model import (
 )
 from sigla.ports.clock import Clock
 from sigla.ports.log import LogEntry
+from sigla.ports.regions import Peer
 from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.regions import giving
 from sigla.stores.dynamodb import (
     associations,
     exporters,
@@ -44,33 +46,40 @@ from sigla.stores.dynamodb import (
     reading,
     sweeping,
 )
-from sigla.stores.dynamodb.actions import Condition, update
+from sigla.stores.dynamodb.actions import Condition, equals, update
 from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits
 from sigla.stores.dynamodb.imports import Imports
 from sigla.stores.dynamodb.kept_histories import KeptHistories
 from sigla.stores.dynamodb.kept_rows import KeptRows
 from sigla.stores.dynamodb.lists import Lists
-from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.second_names import SecondNames
 from sigla.stores.dynamodb.snapshot import Snapshots
-from sigla.stores.dynamodb.table import Cancelled, Table
+from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.values import Item
 
 
 class AwsCatalog:
     """A `ports.Catalog`. Any thread may use it; several registries may share a table.
 
-    client: a low-level DynamoDB client. Raises StoreError where DynamoDB does not answer.
+    client: a low-level DynamoDB client. peer: the other region, where there is one. Raises StoreError where DynamoDB
+    does not answer.
     """
 
     state: Final = None
     """Other instances write, too."""
 
-    def __init__(self, client: Any, table: str, clock: Clock, *, registry: str = "default") -> None:
+    def __init__(
+        self, client: Any, table: str, clock: Clock, *, registry: str = "default", peer: Peer | None = None
+    ) -> None:
         self._clock = clock
-        self._tools = Tools(Table(client, table, clock), Places(registry))
-        self._snapshots = Snapshots(self._tools.table, self._tools.places)
+        self._peer = peer
+        self._tools = Tools.of(client, table, clock, registry)
+        self._snapshots = Snapshots(self._tools)
         self._commits = Commits(self._tools)
+        self.region = AwsRegion(self._tools)
+        """Roles and counters."""
 
     @cached_property
     def _lists(self) -> Lists:
@@ -137,22 +146,45 @@ class AwsCatalog:
     def next_id(self, context: str) -> SchemaId:
         """An answer that got lost leaves a gap."""
         check_length(Subject(context, ""))
-        free = Condition("attribute_not_exists(#next) OR #next < :highest", {"highest": HIGHEST})
-        try:
-            written = self._tools.table.update(
-                update(self._tools.places.counter(context), {}, add={"next": 1}, when=free)
-            )
-        except Cancelled as exhausted:
-            raise IdsExhausted(context=context) from exhausted
-        return SchemaId(written["next"])
+        known, region = self._tools.fence.known, self.region
+        if known is None:
+            free = Condition("attribute_not_exists(#next) OR #next < :highest", {"highest": HIGHEST})
+            try:
+                return SchemaId(self._count(context, {}, free, {"next": 1})["next"])
+            except Cancelled as refused:
+                if not _has_ceiling(refused):
+                    raise IdsExhausted(context=context) from refused
+        elif (counter := region.draw(context, known.epoch)) is not None:
+            giving.carried_out(giving.ahead(region, self._peer, context, known, counter))
+            return counter.next
+        return giving.carried_out(giving.drawn(region, self._peer, context))
 
     def raise_counter(self, context: str, to: SchemaId) -> None:
         check_length(Subject(context, ""))
-        lower = Condition("attribute_not_exists(#next) OR #next < :next", {"next": to})
-        try:
-            self._tools.table.update(update(self._tools.places.counter(context), {"next": to}, when=lower))
-        except Cancelled:
-            return
+        if self._tools.fence.known is None:
+            lower = Condition("attribute_not_exists(#next) OR #next < :next", {"next": to})
+            try:
+                self._count(context, {"next": to}, lower)
+            except Cancelled as refused:
+                if not _has_ceiling(refused):
+                    return
+            else:
+                return
+        giving.carried_out(giving.passed_over(self.region, self._peer, context, to))
+
+    def _count(self, context: str, sets: Item, when: Condition, add: Mapping[str, int] | None = None) -> Item:
+        """Moves the counter of a registry without a role; raises Cancelled where it has a ceiling."""
+        when &= equals(epoch=None)
+        return self._tools.table.update(update(self._tools.places.counter(context), sets, add=add, when=when))
+
+    def admit(self, key: BodyKey, guid: Guid) -> None:
+        if self._tools.fence.known is None:
+            return  # whoever is wrong about that has to begin anew at the commit
+
+        def is_held() -> bool:
+            return key.id in items.ids(self._tools.table.get(self._tools.places.content(key.context, guid)))
+
+        giving.carried_out(giving.admitted(self.region, self._peer, key.context, key.id, is_held))
 
     def max_id(self, context: str) -> SchemaId:
         found = self._tools.table.get(self._tools.places.counter(context))
@@ -233,6 +265,8 @@ class AwsCatalog:
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         """As `ports.Catalog` says, but of many ids that were buried it tells the first ones (`TOLD_AT_ONCE`)."""
         change = imports.taken_over(change)
+        if isinstance(change, NumberingSet) and self._tools.fence.known is not None:
+            giving.carried_out(giving.set_back(self.region, self._peer, change.context, change.after))
         if isinstance(change, ImportBegun):
             return Imports(self._commits, self._lists).begin(change)[:TOLD_AT_ONCE]
         return self._commits.commit(change)[:TOLD_AT_ONCE]
@@ -262,3 +296,8 @@ class AwsCatalog:
     def sweep(self, subject: Subject) -> tuple[BodyKey, ...]:
         """Removes what permanent deletes of the subject left behind; the ids it buried. May be repeated."""
         return sweeping.sweep(self._tools, subject)
+
+
+def _has_ceiling(refused: Cancelled) -> bool:
+    """Whether the registry has a role by now, as the counter tells that stood in the way."""
+    return any("epoch" in item for item in refused.items)

@@ -9,7 +9,7 @@ from sigla.errors import Conflict, StoreError
 from sigla.journal import Effects
 from sigla.model import BodyKey
 from sigla.stores.dynamodb import changes, histories, sweeping
-from sigla.stores.dynamodb.actions import Action, put, rests_on_another
+from sigla.stores.dynamodb.actions import Action, checked, put, rests_on_another
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.principals import AwsPrincipals
 from sigla.stores.dynamodb.reading import states
@@ -51,7 +51,7 @@ class Commits:
         self._time = HybridTime()
 
     def commit(self, change: changes.InOneTransaction) -> tuple[BodyKey, ...]:
-        """Raises Conflict, OutcomeUnknown, InvalidSubject, SchemaTooLarge."""
+        """Raises Conflict, Closed, OutcomeUnknown, InvalidSubject, SchemaTooLarge."""
         try:
             done = self.write(change, lambda at: changes.plan(self.tools, change, at))
         except TooManyPurged as excess:
@@ -67,12 +67,15 @@ class Commits:
             planned = plan(at)
             if planned.claims:
                 self.tools.table.write_all(planned.claims)
+            guard = self.tools.fence.guard(change.epoch)
             try:
                 telling = self._telling(change, planned.effects, at, by) if journaled else []
-                self.tools.table.transact(planned.actions + telling)
+                self.tools.table.transact(checked(planned.actions + telling, guard))
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
                     return planned
+                if self.tools.fence.refused(guard):
+                    continue
                 ahead = max((item.get("at", 0) for item in cancelled.items), default=0)
                 if ahead < at or _has_moved(planned, cancelled.items):
                     raise Conflict from cancelled

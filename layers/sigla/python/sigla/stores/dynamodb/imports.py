@@ -102,7 +102,7 @@ class Imports:
             self.commits.write(change, plan, journaled=False)
         except OutcomeUnknown:
             found = tools.table.get(tools.places.settings(change.scope))
-            if found is None or found["revision"] != mark:
+            if found is None or found.get("revision") != mark:
                 raise Conflict from None
 
     def _take_back(self, change: ImportBegun, mark: str) -> None:
@@ -114,7 +114,10 @@ class Imports:
             actions = settled(tools.places, change.scope, form, seen=mark)
         else:
             place, listed = tools.places.settings(change.scope), tools.places.listed_settings(change.scope)
-            actions = [delete(place, equals(revision=mark)), delete(listed)]
+            none: Item = dict.fromkeys(("mode", "config", "revision", "at", "asker"))
+            # The row of the whole registry may have the region's role, which stays.
+            away = update(place, none, when=equals(revision=mark)) if place == tools.places.role() else None
+            actions = [away or delete(place, equals(revision=mark)), delete(listed)]
         try:
             tools.table.transact(actions)
         except Cancelled:

@@ -6,6 +6,9 @@
     C#…           commit: an entry of the history; carried: it is of another journal than this registry's
     SETTINGS      config, mode, revision, at; asker, while its scope is being cleared for an import
                   and its copy in the list: context, name, config, mode, …
+                  that of the whole registry also has role, kind, turn: what the region is (`fence`)
+    NEXT          next: the last id given; ceiling, epoch, first, once the registry has a role (`regions`)
+    ROLE          epoch, kind, open, turn: what the region is, for commits to check
     ID            ids: every id that stands for the content, the one last written first
     HOLDERS       count, buried, displaced: name, version, generation, ts and revision of the last holder, where an
                   import has written over it; good only without a holder, and while something stands in that place
@@ -131,7 +134,8 @@ def settings(item: Item | None) -> Settings:
     if item is None:
         return NO_SETTINGS
     config: Config | None = records.config(unpacked(item["config"])) if "config" in item else None
-    return Settings(config, item.get("mode"), item["revision"])
+    # A row that has the region's role need not have had settings.
+    return Settings(config, item.get("mode"), item.get("revision", ""))
 
 
 # --- who holds, who refers -------------------------------------------------------------------------------------------

@@ -73,6 +73,13 @@ class Places:
     def counter(self, context: str) -> Key:
         return keys.context_pk(self.registry, context), keys.NEXT
 
+    def role(self) -> Key:
+        """On a row that each snapshot reads anyway."""
+        return self.settings(REGISTRY_WIDE)
+
+    def fence(self, number: int) -> Key:
+        return keys.region_pk(self.registry, number), keys.ROLE
+
     def resource(self, id: str) -> Key:
         return keys.resource_pk(self.registry, id), keys.ASSOCIATED
 

@@ -12,15 +12,17 @@ from sigla.changes import Head, SubjectChange
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import BodyKey, Subject
+from sigla.ports.clock import Clock
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.actions import Action, Condition, equals, update
+from sigla.stores.dynamodb.fence import Fence
 from sigla.stores.dynamodb.ids import Ledger
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.reading import Life, life
 from sigla.stores.dynamodb.table import Table
 
-TELLING = 2
-"""Actions of a commit that tell of it: its journal row, and an item in the history of its subject."""
+TELLING = 3
+"""Actions of every commit: its journal row, an item in the history of its subject, and what the region is (`fence`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,13 @@ class CommitPlan:
 class Tools:
     table: Table
     places: Places
+    fence: Fence
+
+    @classmethod
+    def of(cls, client: Any, table: str, clock: Clock, registry: str) -> "Tools":
+        """Those of one registry in a table. client: a low-level DynamoDB client."""
+        tables, places = Table(client, table, clock), Places(registry)
+        return cls(tables, places, Fence(tables, places, clock))
 
     def life(self, head: Head) -> Life:
         """The subject's rows, if it is as it was seen; else Conflict."""

@@ -11,17 +11,17 @@ from sigla.model import LATEST, Chain, Guid, Subject
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.items import SubjectState
-from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.table import Table
+from sigla.stores.dynamodb.plans import Tools
 
 REMEMBERED = 10_000
 """Subjects whose generation is not 0; one that is forgotten costs a trip."""
 
 
 class Snapshots:
-    def __init__(self, table: Table, places: Places) -> None:
-        self._table = table
-        self._places = places
+    def __init__(self, tools: Tools) -> None:
+        self._table = tools.table
+        self._places = tools.places
+        self._fence = tools.fence
         self._generations: BoundedMemory[Subject, int] = BoundedMemory(REMEMBERED)
 
     def ask(self, subject: Subject, wanted: Sequence[VersionKey], guess: Guid | None) -> Snapshot:
@@ -34,7 +34,9 @@ class Snapshots:
         keys += [places.version(key.subject, generation, key.version) for key, generation in guessed.items()]
         if guess is not None:
             keys.append(places.content(subject.context, guess))
+        since = self._fence.begin()
         found = self._table.get_many(keys)
+        role = self._fence.met(found.get(places.role()), since)
         states = {each: items.state(each, found.get(places.head(each))) for each in subjects}
         self._learn(states)
         wrong = [key for key in numbered if states[key.subject].head.generation != guessed[key]]
@@ -51,6 +53,7 @@ class Snapshots:
             rows={key: row for key, row in rows.items() if row is not None},
             heads={each: state.head for each, state in states.items()},
             known=known[0] if known else None,
+            epoch=role.epoch if role else 0,
         )
 
     def _place(self, key: VersionKey, states: dict[Subject, SubjectState]) -> tuple[str, str]:

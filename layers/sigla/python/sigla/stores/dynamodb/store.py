@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.journal import AwsJournal
     from sigla.stores.dynamodb.log import AwsLog
     from sigla.stores.dynamodb.principals import AwsPrincipals
+    from sigla.stores.dynamodb.regions import AwsRegion
     from sigla.stores.dynamodb.served import AwsServed
     from sigla.stores.dynamodb.zones import AwsZones
     from sigla.stores.s3.api_keys import AwsKeys
@@ -59,6 +60,10 @@ class AwsStore:
         from sigla.stores.dynamodb.catalog import AwsCatalog
 
         return AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
+
+    @property
+    def region(self) -> "AwsRegion":
+        return self.catalog.region
 
     @cached_property
     def bodies(self) -> "AwsBodies":

@@ -143,10 +143,13 @@ class Table:
 
     # --- writing -----------------------------------------------------------------------------------------------------
 
-    def update(self, action: Action) -> Item:
-        """One update, outside any transaction; the attributes it wrote. Raises Cancelled, FormTooNew."""
+    def update(self, action: Action, *, tell: str = "UPDATED_NEW") -> Item:
+        """One update, outside any transaction; the attributes it wrote. Raises Cancelled, FormTooNew.
+
+        tell: `ALL_NEW` for those that it left as they were as well.
+        """
         try:
-            answer = self._call("update_item", TableName=self._name, ReturnValues="UPDATED_NEW", **action.arguments)
+            answer = self._call("update_item", TableName=self._name, ReturnValues=tell, **action.arguments)
         except ClientError as refused:
             standing = refused.response.get("Item")
             raise Cancelled([read_item(standing)] if standing else ()) from refused

@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 
 from sigla.errors import FormTooNew
-from sigla.forms import ITEM, newer
+from sigla.forms import ITEM_OF_REGIONS, newer
 
 Item = dict[str, Any]
 """Attributes by name: text, whole numbers, booleans, bytes and lists of these. None is told by absence."""
@@ -47,8 +47,8 @@ def written_item(item: Mapping[str, Any]) -> dict[str, Any]:
 def read_item(item: Mapping[str, Any]) -> Item:
     """Raises FormTooNew. The form of a journal row is the row itself, which says its own number."""
     found = {name: read(value) for name, value in item.items()}
-    if form := newer(found, ITEM):
-        raise FormTooNew(f"the item {found.get('sk')} of {found.get('pk')}", form, ITEM)
+    if form := newer(found, ITEM_OF_REGIONS):
+        raise FormTooNew(f"the item {found.get('sk')} of {found.get('pk')}", form, ITEM_OF_REGIONS)
     return found
 
 

@@ -8,7 +8,7 @@ from operator import attrgetter
 import orjson
 
 from sigla.associations.nouns import Association, Associations
-from sigla.changes import Change, ExporterChanged, Head
+from sigla.changes import Change, ExporterChanged, Head, NumberingSet
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
 from sigla.exporters.nouns import Exporter, ExporterProgress
@@ -30,17 +30,23 @@ from sigla.model import (
 )
 from sigla.model import LATEST as NEWEST
 from sigla.ports.log import LogEntry
+from sigla.ports.regions import Peer
 from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.regions import giving
 from sigla.stores.sqlite import associations, changes, exporters, histories, journal, keks, lists, rows, speakers
+from sigla.stores.sqlite.regions import EmbeddedRegion, check_open, role_of
 from sigla.stores.sqlite.unit import Reader
 
 
 class EmbeddedCatalog:
-    """A `ports.Catalog`. epoch: as of `journal.for_region`."""
+    """A `ports.Catalog`. epoch: as of `journal.for_region`, where there is no role. peer: the other region."""
 
-    def __init__(self, unit: Reader, *, epoch: int = 0) -> None:
+    def __init__(self, unit: Reader, *, epoch: int = 0, peer: Peer | None = None) -> None:
         self._unit = unit
         self._epoch = epoch
+        self._peer = peer
+        self.region = EmbeddedRegion(unit)
+        """Roles and counters."""
 
     @property
     def state(self) -> int | None:
@@ -58,6 +64,7 @@ class EmbeddedCatalog:
                 rows={key: row for key, row in found.items() if row},
                 heads=heads,
                 known=rows.id_of(db, subject.context, guess) if guess else None,
+                epoch=role.epoch if (role := role_of(db)) else 0,
             )
 
     def history(self, subject: Subject) -> tuple[Row, ...]:
@@ -108,19 +115,40 @@ class EmbeddedCatalog:
 
     def next_id(self, context: str) -> SchemaId:
         with self._unit.group():
+            if self.region.role() is not None:
+                return giving.carried_out(giving.drawn(self.region, self._peer, context))
             given = self.max_id(context)
             if given >= HIGHEST:
                 raise IdsExhausted(context=context)
-            self.raise_counter(context, SchemaId(given + 1))
+            self._count(context, SchemaId(given + 1))
             return SchemaId(given + 1)
 
     def raise_counter(self, context: str, to: SchemaId) -> None:
         with self._unit.group():
-            self._unit.connection.execute(
-                "INSERT INTO context VALUES (?, ?, ?, FALSE)"
-                " ON CONFLICT (name) DO UPDATE SET given = excluded.given WHERE given < excluded.given",
-                (context, utf16(context), to),
+            if self.region.role() is not None:
+                giving.carried_out(giving.passed_over(self.region, self._peer, context, to))
+            else:
+                self._count(context, to)
+
+    def _count(self, context: str, to: SchemaId) -> None:
+        self._unit.connection.execute(
+            "INSERT INTO context VALUES (?, ?, ?, FALSE)"
+            " ON CONFLICT (name) DO UPDATE SET given = excluded.given WHERE given < excluded.given",
+            (context, utf16(context), to),
+        )
+
+    def admit(self, key: BodyKey, guid: Guid) -> None:
+        if self.region.role() is None:
+            return
+
+        def is_held() -> bool:
+            found = self._unit.connection.execute(
+                "SELECT 1 FROM version WHERE context = ? AND id = ? AND guid = ?", (key.context, key.id, guid)
             )
+            return found.fetchone() is not None
+
+        with self._unit.group():
+            giving.carried_out(giving.admitted(self.region, self._peer, key.context, key.id, is_held))
 
     def max_id(self, context: str) -> SchemaId:
         found = self._unit.connection.execute("SELECT given FROM context WHERE name = ?", (context,)).fetchone()
@@ -207,8 +235,11 @@ class EmbeddedCatalog:
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
         with self._unit.step():
             db = self._unit.connection
+            epoch = check_open(db, change.epoch) or self._epoch
+            if isinstance(change, NumberingSet) and role_of(db) is not None:
+                giving.carried_out(giving.set_back(self.region, self._peer, change.context, change.after))
             outcome = changes.apply(db, change)
-            journal.append(db, change, outcome.effects, epoch=self._epoch)
+            journal.append(db, change, outcome.effects, epoch=epoch)
             self._unit.touched |= outcome.touched
             self._unit.touched_exporters |= isinstance(change, ExporterChanged)
             return outcome.buried

@@ -147,11 +147,11 @@ class Database:
         if state is None or len(state) < 2:
             raise StoreError("the catalog says nothing about itself")
         layout, _, *named = state
-        if layout > tables.LAYOUT:
+        if layout > tables.LAYOUT_OF_REGIONS:
             raise TooNew(
                 f"The data in {self._path.parent} has layout {layout}, written by a newer release of Sigla; "
-                f"this one knows layouts up to {tables.LAYOUT}. Install that release or a later one, or choose another "
-                "directory with --data."
+                f"this one knows layouts up to {tables.LAYOUT_OF_REGIONS}. Install that release or a later one, or "
+                "choose another directory with --data."
             )
         there = {name for (name,) in self.writer.execute("SELECT name FROM sqlite_schema")}
         if missing := [name for name in tables.NAMES if name not in there]:

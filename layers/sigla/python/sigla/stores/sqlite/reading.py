@@ -39,6 +39,7 @@ class ReadingStore:
         self._database = Database(path / CATALOG, registry=registry, durable=False, written=False)
         self._unit = unit = Reader(self._database)
         self.catalog = EmbeddedCatalog(unit)
+        self.region = self.catalog.region
         self.bodies = EmbeddedBodies(unit, directory)
         self.journal = EmbeddedJournal(unit)
         self.log = EmbeddedLog(unit, self.journal)

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from sigla.model import BodyKey
+from sigla.ports.regions import Peer
 from sigla.ports.replaying import Replayer, Shipper
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite import keks
@@ -41,10 +42,12 @@ class EmbeddedStore:
     """A `ports.Store` of one process at a time.
 
     path: a directory, made if need be; None for memory: the same, not durable, on a temporary directory that goes with
-    `close`. Raises DataInUse, CatalogLost, TooNew, OtherRegistry; StoreError and OSError where the data are damaged, or
-    the disk is full.
+    `close`. peer: the other region, where there is one.
 
-    epoch: of its region, if there is another one: as of `journal.for_region`.
+    Raises DataInUse, CatalogLost, TooNew, OtherRegistry; StoreError and OSError where the data are damaged, or the disk
+    is full.
+
+    epoch: as of `journal.for_region`, where it has no role.
 
     Any thread may read and write. A write is durable when its call returns; inside `group`, when the group ends.
     """
@@ -53,7 +56,9 @@ class EmbeddedStore:
     served = None
     zones = None
 
-    def __init__(self, path: Path | None = None, *, registry: str = "default", epoch: int = 0) -> None:
+    def __init__(
+        self, path: Path | None = None, *, registry: str = "default", epoch: int = 0, peer: Peer | None = None
+    ) -> None:
         self.clock = SystemClock()
         with ExitStack() as opened:
             self.path = path or Path(opened.enter_context(tempfile.TemporaryDirectory(prefix="sigla-")))
@@ -72,7 +77,9 @@ class EmbeddedStore:
             disk.sync([self.path])
             self._unit = Writer(database, directory, disk)
             self._room = Room(self.path)
-            self.catalog = RecalledCatalog(EmbeddedCatalog(self._unit, epoch=epoch), self._unit)
+            catalog = EmbeddedCatalog(self._unit, epoch=epoch, peer=peer)
+            self.catalog = RecalledCatalog(catalog, self._unit)
+            self.region = catalog.region
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
             self.log = EmbeddedLog(self._unit, self.journal)

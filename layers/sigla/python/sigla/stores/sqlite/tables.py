@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping
 LAYOUT = 1
 """Raised when the tables change in a way that an older program would misread."""
 
+LAYOUT_OF_REGIONS = 2
+"""A registry with a role has this one: whoever writes has to obey it. It is the highest that this program knows."""
+
 CREATE = """
 CREATE TABLE state (
     layout INTEGER NOT NULL,
@@ -180,6 +183,21 @@ CREATE {temporary} TABLE IF NOT EXISTS history (  -- which commits were about a 
     position INTEGER NOT NULL,    -- in the journal; negative: of another registry's, the newest of them -1
     form BLOB,                    -- JSON: of another registry's, what it told; else the row in the journal tells it
     PRIMARY KEY (subject, position)
+) STRICT, WITHOUT ROWID;
+""",
+    "region": """
+CREATE {temporary} TABLE IF NOT EXISTS region (  -- what this region of the registry is; without another region none
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    turn INTEGER NOT NULL,        -- how often it was changed
+    role TEXT NOT NULL            -- JSON
+) STRICT;
+""",
+    "ceiling": """
+CREATE {temporary} TABLE IF NOT EXISTS ceiling (  -- how far ids are given, once there is a role
+    context TEXT PRIMARY KEY,     -- whose last id is `context.given`
+    ceiling INTEGER NOT NULL,
+    epoch INTEGER NOT NULL,
+    first INTEGER NOT NULL        -- the lowest id of this epoch
 ) STRICT, WITHOUT ROWID;
 """,
     "exporter": """

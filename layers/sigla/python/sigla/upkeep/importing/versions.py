@@ -9,6 +9,7 @@ from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
 from sigla.model import Body, BodyKey, Row, SchemaId, Subject, Target, Version
 from sigla.ports.subjects import VersionKey
+from sigla.regions.refusals import IdMayBeGiven
 from sigla.registry.resources import Resources
 from sigla.registry.steps.committing import commit, nonce
 from sigla.rules import names, references
@@ -91,6 +92,8 @@ def place_body(
     key = BodyKey(put.subject.context, put.id)
     try:
         _put(resources, put, body, mend=mend)
+    except IdMayBeGiven as refused:
+        return refused.message
     except Taken as taken:
         if taken.standing.schema != put.schema:
             return USED_UP if taken.standing.gone else OTHER_MEANING
@@ -253,8 +256,9 @@ def _lost(resources: Resources, put: Put, row: Row) -> bool:
 
 
 def _put(resources: Resources, put: Put, body: Body, *, mend: bool) -> None:
-    """Puts the body, over a damaged one only where that was this one. Raises Taken, BodyDamaged."""
+    """Puts the body, over a damaged one only where that was this one. Raises Taken, BodyDamaged, IdMayBeGiven."""
     key = BodyKey(put.subject.context, put.id)
+    resources.catalog.admit(key, put.guid)
     try:
         resources.bodies.put(key, body)
     except BodyDamaged:

@@ -1,0 +1,61 @@
+"""What two regions need of each other's tables: roles and counters. Each method is one request, carried out whole.
+
+What takes several of them is in `regions.giving`.
+"""
+
+from typing import Protocol
+
+from sigla.model import SchemaId
+from sigla.regions.nouns import Counter, RegionSeen, Role
+
+
+class Peer(Protocol):
+    """The other region, asked by this one. Raises StoreError, and then what was asked may be done, or not, or later."""
+
+    def look(self, context: str) -> RegionSeen:
+        """The role there, and the counter of a context. Sees every write that has returned."""
+        ...
+
+    def raise_for(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
+        """Ids of the context are given up to this ceiling, and in this epoch: whoever is promoted begins above it.
+
+        False, and nothing is written, if the counter is not as it was seen, or of a later epoch; where the region has
+        no role, or is joining, because it may have forgotten what it gave.
+        """
+        ...
+
+
+class Region(Peer, Protocol):
+    """Roles and counters of this region itself."""
+
+    def role(self) -> Role | None:
+        """None for a registry without a second region. Sees every write that has returned."""
+        ...
+
+    def set_role(self, seen: Role | None, role: Role) -> bool:
+        """Puts a role in the place of the one that was seen; False if another stands there by now.
+
+        When it returns, each commit is of the new role. One that was cut off is finished by the same call with the role
+        as it stands in both places. A role is never taken away.
+        """
+        ...
+
+    def draw(self, context: str, epoch: int) -> Counter | None:
+        """The counter with one id more given; None if it is not of this epoch, or no id is left below its ceiling."""
+        ...
+
+    def set_counter(self, context: str, seen: Counter | None, counter: Counter) -> bool:
+        """Puts a counter in the place of the one that was seen; False if it is another by now."""
+        ...
+
+    def raise_own(self, context: str, epoch: int, ceiling: SchemaId) -> bool:
+        """Ids may be given up to this ceiling, if it is higher; False if the counter is not of this epoch."""
+        ...
+
+    def pass_over(self, context: str, epoch: int, to: SchemaId) -> bool:
+        """Ids up to this one are not given any more; False if it is above the ceiling, or of another epoch."""
+        ...
+
+    def copy_ceiling(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
+        """As `raise_for`, of a region that is joining, by whoever makes it one that has forgotten nothing."""
+        ...

@@ -1,0 +1,59 @@
+"""What a region is to the other one, and how far the ids of a context are given."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from sigla.model import SchemaId
+
+
+class RegionKind(StrEnum):
+    PRIMARY = "primary"
+    FOLLOWER = "follower"
+    JOINING = "joining"
+    """It does not know everything yet, or not any more, as after its table was restored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """What a region is. A registry without a second region has none.
+
+    epoch: goes up by one with each promotion. peer: the name of the other region. open: whether a primary takes
+    writes. token: of the planned promotion that is under way. reconciled: False after a forced promotion, until the
+    other region has rejoined, or is given up. armed: milliseconds since the epoch at which the registry got its first
+    role. turn: goes up by one with each change of the role; set by the store.
+    """
+
+    epoch: int
+    kind: RegionKind
+    peer: str = ""
+    open: bool = True
+    token: str = ""
+    reconciled: bool = True
+    armed: int = 0
+    turn: int = 0
+
+    @property
+    def writes(self) -> bool:
+        """Whether the region takes writes."""
+        return self.kind is RegionKind.PRIMARY and self.open
+
+
+class Counter(NamedTuple):
+    """How far the ids of a context are given. Above `ceiling` none is; those below `first` are of another epoch.
+
+    epoch: in which it was written; 0 for a counter of a registry that had no role then: its ceiling is its last id.
+    """
+
+    next: SchemaId
+    """The last one that was given, as the table calls it."""
+    ceiling: SchemaId
+    epoch: int
+    first: SchemaId
+
+
+class RegionSeen(NamedTuple):
+    """A region's role and one of its counters, as they stand at one moment."""
+
+    role: Role | None
+    counter: Counter | None

@@ -1,0 +1,126 @@
+"""Roles and counters of one region: a `ports.Region`; through the other region's client the `Peer` of this one."""
+
+from typing import Any
+
+from sigla.forms import FORM, ITEM_OF_REGIONS
+from sigla.model import SchemaId
+from sigla.ports.clock import Clock
+from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.stores.dynamodb.actions import Condition, condition_check, equals, update
+from sigla.stores.dynamodb.fence import role_of
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.values import Item
+
+_GAVE = Condition("attribute_exists(#kind) AND #kind <> :joining", {"joining": RegionKind.JOINING.value})
+"""A region that has forgotten nothing of what it gave."""
+
+
+class AwsRegion:
+    """Any number of instances may be the same region, and any thread may use one."""
+
+    def __init__(self, tools: Tools) -> None:
+        self._table = tools.table
+        self._places = tools.places
+        self._fence = tools.fence
+
+    @classmethod
+    def of(cls, client: Any, table: str, clock: Clock, *, registry: str = "default") -> "AwsRegion":
+        """The region of a client of DynamoDB, which may be another than that of the process."""
+        return cls(Tools.of(client, table, clock, registry))
+
+    def role(self) -> Role | None:
+        return self._fence.read()
+
+    def set_role(self, seen: Role | None, role: Role) -> bool:
+        return self._fence.set_role(seen, role)
+
+    def look(self, context: str) -> RegionSeen:
+        role, counter = self._places.role(), self._places.counter(context)
+        found = self._table.get_many([role, counter])
+        return RegionSeen(role_of(found.get(role)), counter_of(found.get(counter)))
+
+    def draw(self, context: str, epoch: int) -> Counter | None:
+        """An answer that got lost leaves a gap."""
+        left = Condition("#epoch = :epoch AND #next < #ceiling", {"epoch": epoch})
+        try:
+            written = self._table.update(
+                update(self._places.counter(context), {}, add={"next": 1}, when=left), tell="ALL_NEW"
+            )
+        except Cancelled:
+            return None
+        return counter_of(written)
+
+    def set_counter(self, context: str, seen: Counter | None, counter: Counter) -> bool:
+        form: Item = counter._asdict() | {FORM: ITEM_OF_REGIONS}
+        return self._did(context, form, _as_seen(seen))
+
+    def raise_own(self, context: str, epoch: int, ceiling: SchemaId) -> bool:
+        lower = equals(epoch=epoch) & Condition("#ceiling < :ceiling", {"ceiling": ceiling})
+        if self._did(context, {"ceiling": ceiling}, lower):
+            return True
+        standing = self.look(context).counter
+        return standing is not None and standing.epoch == epoch
+
+    def pass_over(self, context: str, epoch: int, to: SchemaId) -> bool:
+        within = Condition("#epoch = :epoch AND #ceiling >= :next AND #next < :next", {"epoch": epoch, "next": to})
+        if self._did(context, {"next": to}, within):
+            return True
+        standing = self.look(context).counter
+        return standing is not None and standing.epoch == epoch and standing.next >= to
+
+    def raise_for(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
+        """One transaction: a region that is joining by then is not told."""
+        if seen is not None and seen.epoch > epoch:
+            return False
+        write = update(self._places.counter(context), _ceiling_item(seen, epoch, ceiling), when=_same_ceiling(seen))
+        try:
+            self._table.transact([condition_check(self._places.role(), _GAVE), write])
+        except Cancelled:
+            return False
+        return True
+
+    def copy_ceiling(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
+        if seen is not None and seen.epoch > epoch:
+            return False
+        return self._did(context, _ceiling_item(seen, epoch, ceiling), _same_ceiling(seen))
+
+    def _did(self, context: str, form: Item, when: Condition) -> bool:
+        try:
+            self._table.update(update(self._places.counter(context), form, when=when))
+        except Cancelled:
+            return False
+        return True
+
+
+def counter_of(item: Item | None) -> Counter | None:
+    """One without an epoch is that of a registry that had no role: what it has given is all that it may have given."""
+    if item is None or "next" not in item:
+        return None
+    given = SchemaId(item["next"])
+    return Counter(given, item.get("ceiling", given), item.get("epoch", 0), item.get("first", SchemaId(1)))
+
+
+def _as_seen(seen: Counter | None) -> Condition:
+    if seen is None:
+        return equals(next=None)
+    if seen.epoch == 0:
+        return equals(next=seen.next, epoch=None)
+    return equals(**seen._asdict())
+
+
+def _same_ceiling(seen: Counter | None) -> Condition:
+    """Ids that are drawn meanwhile do not matter; where there is no ceiling, each of them is one."""
+    if seen is None or seen.epoch == 0:
+        return _as_seen(seen)
+    return equals(ceiling=seen.ceiling, epoch=seen.epoch)
+
+
+def _ceiling_item(seen: Counter | None, epoch: int, ceiling: SchemaId) -> Item:
+    """What is written of a counter that whoever is promoted begins above."""
+    form: Item = {"ceiling": ceiling, "epoch": epoch, FORM: ITEM_OF_REGIONS}
+    if seen is None:
+        form |= {"next": 0, "first": 1}
+    elif seen.epoch == 0:
+        form |= {"first": 1}
+    return form
