@@ -113,7 +113,13 @@ class Account:
         self.claim(outputs["TableName"], outputs["BucketName"])
         tell("Waiting for its first answer …")
         secret = self.secret(rest, outputs["BucketName"])
-        return Registry(rest, outputs["FunctionUrl"].rstrip("/"), ADMINISTRATOR, secret, zones_of(outputs), others)
+        return Registry(rest, outputs["FunctionUrl"].rstrip("/"), self.user, secret, zones_of(outputs), others)
+
+    @property
+    def user(self) -> str:
+        """As the administrator is called by clients: behind a pool every user names its registry."""
+        settings = read(self.settings)
+        return f"{ADMINISTRATOR}@{settings.registry_name}" if settings.pool else ADMINISTRATOR
 
     def rest_url(self, outputs: Mapping[str, str], registry: str = "") -> str:
         """The REST API of the stack's own registry, or of one whose outputs end in this name."""
@@ -132,7 +138,7 @@ class Account:
     def secret(self, rest: str, bucket: str) -> str:
         """The secret of the administrator's key: the one made before, if it still opens; else of a new one."""
         note = self.folder / "secret"
-        if note.exists() and opens(rest, note.read_text()):
+        if note.exists() and opens(rest, self.user, note.read_text()):
             return note.read_text()
         # A key whose secret is lost is in the way.
         self.sigla("keys", "revoke", ADMINISTRATOR, "--bucket", bucket)
@@ -140,7 +146,7 @@ class Account:
         if created.returncode:
             raise NotDeployed(f"The key could not be created: {created.stderr}")
         secret: str = json.loads(created.stdout)["secret"]
-        if not opens(rest, secret):
+        if not opens(rest, self.user, secret):
             raise NotDeployed(f"{rest} does not know the key that was just made")
         note.touch(mode=0o600)
         note.write_text(secret)
@@ -170,9 +176,9 @@ def synthesise(into: Path, environ: Mapping[str, str], settings: Sequence[str] =
     return Assembly(into)
 
 
-def opens(rest: str, secret: str) -> bool:
+def opens(rest: str, user: str, secret: str) -> bool:
     """Whether the registry lets the administrator in. Raises NotDeployed if it has nothing to say to that."""
-    shown = b64encode(f"{ADMINISTRATOR}:{secret}".encode()).decode()
+    shown = b64encode(f"{user}:{secret}".encode()).decode()
     request = urllib.request.Request(f"{rest}/subjects", headers={"Authorization": f"Basic {shown}"})
     try:
         urllib.request.urlopen(request, timeout=60).close()

@@ -148,6 +148,32 @@ def test_a_pool_asks_aws_no_more_than_a_registry_that_is_alone(
     assert len(counted[""]) == len(steps)
 
 
+def test_registries_of_a_pool_together_keep_no_more_at_hand_than_one_alone(
+    monkeypatch: pytest.MonkeyPatch, written: Written
+) -> None:
+    """The function's memory does not grow with the pool: each has an equal part, here of room for four schemas."""
+    tiers = {}
+    for registries in ("", "default,ads"):
+        told = {
+            "SIGLA_AUTH": "keys",
+            "SIGLA_LOG_REQUESTS": "true",
+            "SIGLA_LOG_READS": "1",
+            "SIGLA_MEMORY_BYTES": "7000",
+        }
+        with deployed(monkeypatch, **told, SIGLA_REGISTRIES=registries) as deployment:
+            function = deployment.instance()
+            name, asked = ("ads", "etl@ads") if registries else ("default", "etl")
+            client = Client(function, "rest", asked, deployment.key_of(name, "etl"))
+            for number in range(1, 5):
+                schema = {"schema": json.dumps({"type": "fixed", "name": f"F{number}", "size": number})}
+                assert client("POST", f"/subjects/s{number}/versions", schema).body["id"] == number
+            written()
+            for _ in range(2):
+                assert {client.get(f"/schemas/ids/{number}").status for number in range(1, 5)} == {200}
+        tiers[registries] = [line["tier"] for line in written() if "tier" in line][4:]
+    assert tiers == {"": ["memory"] * 4, "default,ads": ["s3"] * 4}
+
+
 def test_a_flood_in_one_registry_is_no_429_of_another(deployment: Deployment) -> None:
     """Each has the whole quota."""
     clients = admins(deployment, deployment.instance(SIGLA_QUOTA_REQUESTS_PER_SECOND="0.01"))

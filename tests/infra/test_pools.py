@@ -1,6 +1,7 @@
 """A pool: several registries that one function serves, and what its role may reach."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from sigla.deployment.choices.front_door import FrontDoor
 from sigla.deployment.settings import InvalidSetting, Settings
 from sigla.deployment.targets import Target, moved
 from sigla.model import BodyKey, SchemaId, Subject
-from tests.infra.conftest import IDENTITY, Synthesise
+from tests.infra.conftest import FLAGS, IDENTITY, Placed, Synthesise, quick_app
 from tests.infra.reading import Template, all_of, ids, of
 from tests.infra.test_registries import may, reaching
 
@@ -220,3 +221,21 @@ def test_each_of_a_pool_is_claimed_and_served_by_the_one_journal_function() -> N
     ]
     assert [words[0] for words in claimed] == ["default", "pay", "ads"]
     assert [words[-1] for words in claimed[1:]] == ["default", "default"]
+
+
+def test_a_reader_of_a_registry_of_a_pool_reads_that_one_alone(cdk: Any, tmp_path: Path, placed: Placed) -> None:
+    """Jobs and people of the account have roles for one registry each, also where the function has not."""
+    from aws_cdk import aws_iam
+
+    from sigla.cdk import Registry
+
+    stack = cdk.Stack(quick_app(cdk, tmp_path, FLAGS), "Platform")
+    rows = [{"when": {"sub": name}, "role": "reader", "registry": name} for name in ("default", "ads")]
+    tokens = [{"issuer": "https://id.example", "audience": "sigla", "map": rows}]
+    made = Registry(stack, "Registry", placed=placed, identity=IDENTITY[1], pool=["ads"], issuers=tokens)
+    reader = aws_iam.Role(stack, "Reader", assumed_by=aws_iam.AccountRootPrincipal())
+    given = made.grant_read(reader, registry="ads").principal_statements
+    told = json.dumps([stack.resolve(each.to_json()) for each in given])
+    assert '"ads#*"' in told
+    assert "default" not in told
+    assert made.metric("ServerErrors", registry="ads").dimensions == made.metric("ServerErrors").dimensions

@@ -1,4 +1,4 @@
-"""Two registries of one stack, each behind its own URL: what is of one does not exist in the other."""
+"""Registries of one stack, behind URLs of their own or in a pool: what is of one does not exist in another."""
 
 import json
 import subprocess
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.localstack
 @pytest.fixture(scope="module")
 def two() -> Iterator[Deployed]:
     """A deployment of its own: the one of the other files has zones, and registries are not in zones."""
-    with deployment(free_port(), "-c", "registries=payments") as deployed:
+    with deployment(free_port(), "-c", "registries=payments", "-c", "pool=ads") as deployed:
         yield deployed
 
 
@@ -34,6 +34,23 @@ def own(two: Deployed) -> Door:
 @pytest.fixture(scope="module")
 def payments(two: Deployed) -> Door:
     """The further one, with a key that a person has made for it."""
+    return Door(two.facts["payments"], ("clerk", key_of(two, "payments")))
+
+
+@pytest.fixture(scope="module")
+def clerk_of_ads(two: Deployed) -> tuple[str, str]:
+    """A key of the one that the stage's own function serves as well, whose user names it."""
+    return "clerk@ads", key_of(two, "ads")
+
+
+@pytest.fixture(scope="module", params=["rest", "function"])
+def ads(two: Deployed, clerk_of_ads: tuple[str, str], request: pytest.FixtureRequest) -> Door:
+    """By either door."""
+    return Door(two.facts[request.param], clerk_of_ads)
+
+
+def key_of(two: Deployed, registry: str) -> str:
+    """The secret of a key that a person makes."""
     with ExitStack() as opened:
         clients = session(two.server.endpoint)
 
@@ -41,8 +58,8 @@ def payments(two: Deployed) -> Door:
             return opened.enter_context(closing(clients.client(service)))
 
         bucket = outputs(aws)["BucketName"]
-    created = sigla(two, "keys", "create", "clerk", "--role", "admin", "--bucket", bucket, "--registry", "payments")
-    return Door(two.facts["payments"], ("clerk", json.loads(created)["secret"]))
+    created = sigla(two, "keys", "create", "clerk", "--role", "admin", "--bucket", bucket, "--registry", registry)
+    return str(json.loads(created)["secret"])
 
 
 def sigla(two: Deployed, *words: str) -> str:
@@ -108,3 +125,21 @@ def test_what_is_written_and_deleted_in_one_changes_nothing_in_the_other(own: Do
     assert payments.ask("DELETE", "/subjects/orders?permanent=true")[0] == 200
     assert own.ask("GET", "/subjects/orders/versions/1") == before
     assert own.ask("GET", "/config")[1]["compatibilityLevel"] == "BACKWARD"
+
+
+def test_one_function_serves_a_pool_and_keeps_its_registries_apart(own: Door, payments: Door, ads: Door) -> None:
+    """The key of each opens its own; the stage's own registry and the one with walls have nothing of it."""
+    status, told = ads.ask("POST", "/subjects/of-ads/versions", fixed("OfAds"))
+    assert (status, told["id"]) == (200, 1)
+    assert ads.ask("GET", "/subjects") == (200, ["of-ads"])
+    for door in (own, payments):
+        assert door.ask("GET", "/subjects/of-ads/versions")[0] == 404
+    assert ads.key is not None
+    name, secret = ads.key
+    unknown = replace(ads, key=("nobody-at-all@ads", "wrong")).ask("GET", "/subjects")
+    for said in (("clerk@default", secret), ("clerk@payments", secret), ("clerk@nowhere", secret), (name, "wrong")):
+        assert replace(ads, key=said).ask("GET", "/subjects") == unknown
+    assert unknown[0] == 401
+    assert (
+        "name the registry behind the user" in replace(ads, key=("clerk", secret)).ask("GET", "/subjects")[1]["message"]
+    )

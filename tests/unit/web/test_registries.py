@@ -156,6 +156,33 @@ def test_a_row_of_a_map_says_for_which_of_several_registries_it_is() -> None:
         check_rows(known({**OF_ADS, "registry": ["ads", "adz"]}), HOSTS)
 
 
+def test_rows_for_a_registry_that_is_served_elsewhere_choose_nothing_here() -> None:
+    """A map is of all registries of a stage: where some have functions of their own, the pool is not asked."""
+    rows = known({**OF_ADS, "registry": "walled"}, {**OF_BOTH, "registry": ["walled", "payments"]}, OF_BOTH)
+    check_rows(rows, HOSTS, elsewhere=True)
+    with pytest.raises(InvalidRegistries, match='names no "registry"'):
+        check_rows(known({"when": {"sub": "*"}, "role": "reader"}), HOSTS, elsewhere=True)
+    choice = Choice(HOSTS, rows)
+    assert choice(headers("", bearer(groups="ads"), "walled")) == ""
+    assert choice(headers("", bearer(groups="both"), "walled")) == ""
+    assert choice(headers("", bearer(groups="both"), "payments")) == "payments"
+    assert Choice(HOSTS, rows[:1])(headers("", bearer(groups="ads"))) == ""
+
+
+def test_below_a_domain_each_registry_has_its_name() -> None:
+    """Also those that are added later: one certificate, one record of the DNS."""
+    choice = Choice(read(["payments=sr.example", "ads"], "Registry.example"))
+    assert choice(headers("PAYMENTS.registry.example:443")) == "payments"
+    assert choice(headers("ads.registry.example")) == "ads"
+    assert choice(headers("sr.example")) == "payments"
+    assert choice(headers("other.registry.example")) == ""
+    for domain in ("*.example", "a b", "x/y"):
+        with pytest.raises(InvalidRegistries, match="names no domain"):
+            read(["ads"], domain)
+    with pytest.raises(InvalidRegistries, match=r"x\.example is the host name of b: x needs another one"):
+        read(["b=x.example", "x"], "example")
+
+
 def test_rows_of_other_registries_say_nothing() -> None:
     """The first row that holds decides in each registry; who is a writer here may be a reader there."""
     (issuer,) = known(

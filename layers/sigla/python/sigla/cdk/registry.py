@@ -6,7 +6,6 @@ docs/cdk.md shows an app. infra/app.py deploys the same construct as a stack of 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -125,7 +124,7 @@ class Registry(Construct):
 
     def _settings_of(self, registry: str) -> Settings:
         if registry in self.settings.pooled:
-            return replace(self.settings, registry_name=registry, pool="")
+            return self.settings.of(registry)
         return self.beside[registry].settings if registry else self.settings
 
     # --- what it is made of -------------------------------------------------------------------------------------------
