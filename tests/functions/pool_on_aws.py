@@ -143,6 +143,11 @@ class FunctionDoors:
                 self._function = wiring.lambda_handler()
         return self._world, self._ask
 
+    def begin_anew(self) -> None:
+        """Whatever is known by now."""
+        self.close()
+        self._world.put_back()
+
     def _ask(self, method: str, target: str, headers: Mapping[str, str], body: Any = None) -> Reply:
         assert self._function is not None
         return ask_by_event(self._function, self._event, method, target, headers=headers, body=body)

@@ -81,6 +81,14 @@ def test_the_host_name_goes_before_the_user_at_both_doors(deployment: Deployment
         assert "name the registry behind the user, as NAME@REGISTRY" in told.body["message"]
 
 
+def test_clients_of_a_registry_that_is_alone_may_name_it(deployment: Deployment) -> None:
+    """So they have the new user before a pool makes it necessary, and keep it where a pool ends."""
+    function = deployment.instance(SIGLA_REGISTRIES="")
+    secret = deployment.key("etl", "admin")
+    for user, status in (("etl", 200), ("etl@default", 200), ("etl@ads", 401), ("etl@default@default", 401)):
+        assert Client(function, "rest", user, secret).get("/subjects").status == status
+
+
 def test_a_registry_costs_nothing_before_it_is_asked(deployment: Deployment, monkeypatch: pytest.MonkeyPatch) -> None:
     """Fifty of them start as fast as one, and hold no thread, no connection and no memory."""
     opened: list[str] = []

@@ -19,6 +19,7 @@ from sigla.settings import AUTO, KEYS, NONE, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import Ownership
 from sigla.web import app, gateway
+from sigla.web.registries import OfRegistry
 
 
 def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler:
@@ -67,13 +68,17 @@ class Edge:
         return cls(settings, auth, tokens, log, metrics, owners)
 
     def authenticator(self, name: str, found: Instance, tell: Teller, opened: ExitStack) -> Authenticator | None:
-        """What recognises a registry's callers. tell: takes what it tells. opened: what is to be closed with it."""
+        """What recognises a registry's callers, who may name it. tell: takes what it tells. opened: is closed with it.
+
+        Also where it is alone: so clients can name theirs before it has neighbours in a pool.
+        """
         if found.ownership is not None:
             found.ownership.tell = tell
             self.owners.add(found.ownership)
             opened.callback(self.owners.discard, found.ownership)
         tokens = self.tokens and self.tokens.of(name)
-        return authentication.authenticator(self.auth, found.keys, tell, opened, tokens, aside=found.calls.aside)
+        made = authentication.authenticator(self.auth, found.keys, tell, opened, tokens, aside=found.calls.aside)
+        return made and OfRegistry(name, made)
 
     def options(
         self, authenticate: Authenticator | None, metrics: Watcher, log: Watcher, tell: Teller

@@ -67,8 +67,6 @@ class _RouteTables:
         """opened: takes what is to be closed with the registry."""
         edge, tell = self._edge, observe.telling_of(name, self._edge.log.tell)
         authenticate = edge.authenticator(name, found, tell, opened)
-        if authenticate is not None:
-            authenticate = registries.OfRegistry(name, authenticate)
         return edge.options(authenticate, edge.metrics.of(name), edge.log.of(name, Farthest(found.counts)), tell)
 
     def table(self, found: Instance, options: app.HttpOptions) -> app.RouteTable:

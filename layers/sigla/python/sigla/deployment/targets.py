@@ -189,12 +189,10 @@ def _fewer(name: str, old: Collection[str], new: Collection[str]) -> Iterator[st
 
 
 def _pooled(before: Collection[str], target: Target) -> Iterator[str]:
-    """From then on a function serves several registries, and no client is let in that does not name one; or ends to."""
-    own = target.registry
+    """From then on a function serves several registries, and no client is let in that does not name one."""
     if target.pool and not before:
-        yield f"Clients of {own} would have to name it, as NAME@{own} in the user, since pool has others beside it."
-    if before and not target.pool:
-        yield f"Clients that name {own}, as NAME@{own} in the user, would be unknown, since pool is empty."
+        own = f"NAME@{target.registry}"
+        yield f"Clients of {target.registry} would have to name it, as {own} in the user, which they may do already."
 
 
 def _lost(outputs: Mapping[str, str], urls: Mapping[str, str]) -> Iterator[str]:
