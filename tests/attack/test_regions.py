@@ -166,3 +166,53 @@ def test_who_does_not_know_of_the_role_keeps_to_the_ceiling(deployment: Deployme
             given.append(register(writer, "meanwhile"))
     assert len(set(given)) == len(given)
     assert given == [1, 2, 3, 4, 7, 5]
+
+
+class CutOff(BaseException):
+    """The end of the process that changes a role."""
+
+
+@pytest.mark.parametrize("copies", range(4))
+def test_a_change_of_the_role_that_is_cut_off_is_as_good_as_done(deployment: Deployment, copies: int) -> None:
+    """The row decides: a region that was closed stays so, and one that was opened is put right by those who write."""
+    deployment.become(PRIMARY)
+    deployment.close()
+    writer = deployment.instance()
+
+    def end() -> None:
+        raise CutOff
+
+    with deployment.before(1 + copies, end), pytest.raises(CutOff):
+        deployment.region.set_role(deployment.region.role(), replace(PRIMARY, epoch=3))
+    role = deployment.region.role()
+    if role is not None and role.epoch == 3:
+        assert [register(writer, f"s{n}") for n in range(6)] == [13, 14, 15, 16, 17, 18]
+        assert deployment.region.set_role(role, role), "and the same call again puts all of it right"
+    else:
+        with pytest.raises(Closed):
+            register(writer, "s")
+
+
+@pytest.mark.parametrize("copies", range(1, 4))
+def test_a_region_whose_close_was_cut_off_is_closed_by_the_next_call(deployment: Deployment, copies: int) -> None:
+    """A writer that does not know of it may go on until then, in the epoch that was not over: nothing is lost."""
+    deployment.become(PRIMARY)
+    writer = deployment.instance()
+    register(writer, "before")
+
+    def end() -> None:
+        raise CutOff
+
+    with deployment.before(1 + copies, end), pytest.raises(CutOff):
+        deployment.close()
+    closed = deployment.region.role()
+    assert closed is not None
+    assert not closed.open
+    with pytest.raises(Closed):
+        register(deployment.instance(), "new")
+    assert deployment.region.set_role(closed, closed)
+    late = deployment.catalog()
+    late.snapshot(s("a"))
+    for n in range(6):
+        with pytest.raises(Closed):
+            late.commit(ContextListed(f".c{n}", NOW, a_nonce()))

@@ -268,6 +268,16 @@ def test_a_region_without_a_role_is_no_peer(here: Region) -> None:
     assert not here.raise_for(".", 1, None, SchemaId(BLOCK))
 
 
+def test_a_follower_that_was_told_of_a_ceiling_gives_no_id_of_it(stores: Stores) -> None:
+    """Its counter has the epoch of the primary, whose ids these are: a body of it would be in their way here."""
+    become(stores.region, FOLLOWER)
+    assert stores.region.raise_for(".", 1, None, SchemaId(2 * BLOCK))
+    stores.catalog.snapshot(ORDERS)
+    with pytest.raises(Closed):
+        stores.catalog.next_id(".")
+    assert stores.region.look(".").counter == counter(0, 2 * BLOCK)
+
+
 def test_a_counter_without_a_ceiling_is_raised_as_one_that_ends_where_it_is(stores: Stores) -> None:
     """A rejoining registry may have contexts in which nothing was given since it got its first role."""
     stores.catalog.raise_counter(".", SchemaId(4))

@@ -154,7 +154,7 @@ class AwsCatalog:
             except Cancelled as refused:
                 if not _has_ceiling(refused):
                     raise IdsExhausted(context=context) from refused
-        elif (counter := region.draw(context, known.epoch)) is not None:
+        elif known.writes and (counter := region.draw(context, known.epoch)) is not None:
             giving.carried_out(giving.ahead(region, self._peer, context, known, counter))
             return counter.next
         return giving.carried_out(giving.drawn(region, self._peer, context))
