@@ -19,7 +19,7 @@ def test_a_follower_reads_and_says_that_it_does_not_write() -> None:
         assert client("GET", f"{VERSIONS}/latest").status == 200
         assert client("POST", VERSIONS, {"schema": a_text("A")}).json["id"] == 1, "it is registered already"
         for method, target, body, operation in (
-            ("POST", VERSIONS, {"schema": a_text("B")}, "register"),
+            ("POST", "/subjects/b/versions", {"schema": a_text("B")}, "register"),
             ("DELETE", "/subjects/a", None, "delete subject"),
             ("PUT", "/config", {"compatibility": "FULL"}, "update config"),
             ("PUT", "/mode/a", {"mode": "READONLY"}, "update mode"),
