@@ -182,6 +182,14 @@ def test_registries_of_a_pool_together_keep_no_more_at_hand_than_one_alone(
     assert tiers == {"": ["memory"] * 4, "default,ads": ["s3"] * 4}
 
 
+def test_who_wants_an_exporter_is_told_what_to_deploy(deployment: Deployment) -> None:
+    """What makes exporters possible for a registry that is alone is refused for a pool."""
+    client = admins(deployment, deployment.instance(), "ads")["ads"]
+    told = client("POST", "/exporters", {"name": "mirror", "config": {"schema.registry.url": "https://there.example"}})
+    assert told.status >= 400
+    assert "a pool has none. Give this registry a stage of its own" in told.body["message"]
+
+
 def test_a_flood_in_one_registry_is_no_429_of_another(deployment: Deployment) -> None:
     """Each has the whole quota."""
     clients = admins(deployment, deployment.instance(SIGLA_QUOTA_REQUESTS_PER_SECOND="0.01"))

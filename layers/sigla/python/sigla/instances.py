@@ -49,6 +49,8 @@ NO_EXPORTERS: Final[Mapping[str, str]] = {
 }
 """Why a function changes no exporters, by `Settings.exporters`; a server on one machine runs them itself."""
 
+NO_EXPORTERS_OF_SEVERAL: Final = "a pool has none. Give this registry a stage of its own, with exporters = true"
+
 
 class Instance(NamedTuple):
     """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
@@ -212,7 +214,7 @@ def among_others(
             speakers,
             bodies,
             store.clock,
-            replace(_options(settings), no_exporters=NO_EXPORTERS[settings.exporters]),
+            replace(_options(settings), no_exporters=_no_exporters(settings)),
             parsed=parsed.Understood(parsed.MOST_BYTES // share),
             offered=parsed.Understood(OFFERED_BYTES // share),
             known=known.Known(known.MOST_BYTES // share),
@@ -222,6 +224,11 @@ def among_others(
             principals=store.principals,
         )
         yield registry, counts
+
+
+def _no_exporters(settings: Settings) -> str:
+    several = settings.registries and not settings.exporters
+    return NO_EXPORTERS_OF_SEVERAL if several else NO_EXPORTERS[settings.exporters]
 
 
 def _materials(settings: Settings, clients: "Callable[[], Clients] | None" = None) -> SharedMaterials:
