@@ -4,18 +4,25 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import pytest
 
-from sigla import cli, pooling
+from sigla import cli, instances, pooling
+from sigla.aws.clients import Clients
+from sigla.cache.members.local import LocalMember
+from sigla.cache.ring import Ring
 from sigla.functions.pool import Pool
 from sigla.instances import TableAndBucket
+from sigla.ports.zones import Zone
 from sigla.settings import InvalidSetting
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.ownership import EVENT
+from tests.contract.engines import REGION
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.issuer import Issuer
 
@@ -94,9 +101,9 @@ def test_a_registry_costs_nothing_before_it_is_asked(deployment: Deployment, mon
     opened: list[str] = []
     instance = TableAndBucket.instance
 
-    def noted(place: TableAndBucket, name: str = "", *, share: int = 1) -> Any:
+    def noted(place: TableAndBucket, name: str = "", **more: Any) -> Any:
         opened.append(name)
-        return instance(place, name, share=share)
+        return instance(place, name, **more)
 
     monkeypatch.setattr(TableAndBucket, "instance", noted)
     threads = threading.active_count()
@@ -180,6 +187,36 @@ def test_registries_of_a_pool_together_keep_no_more_at_hand_than_one_alone(
                 assert {client.get(f"/schemas/ids/{number}").status for number in range(1, 5)} == {200}
         tiers[registries] = [line["tier"] for line in written() if "tier" in line][4:]
     assert tiers == {"": ["memory"] * 4, "default,ads": ["s3"] * 4}
+
+
+def test_in_a_zone_registries_share_a_ring_and_no_entry_of_it(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, written: Written
+) -> None:
+    """Both have an id 1, and each instance of the zone finds its own registry's in the ring."""
+    clock = SystemClock()
+    ring = LocalMember(clock)
+    monkeypatch.setattr(instances, "_ring", lambda *_: Ring({"one": ring}, clock))
+    told = {"SIGLA_LOG_REQUESTS": "true", "SIGLA_LOG_READS": "1"}
+    clients = admins(deployment, deployment.instance(**told), "ads", "pay")
+    texts = {name: json.dumps({"type": "fixed", "name": name, "size": 4}, separators=(",", ":")) for name in clients}
+    for name, client in clients.items():
+        assert client("POST", "/subjects/orders/versions", {"schema": texts[name]}).body["id"] == 1
+        assert client.get("/schemas/ids/1").status == 200
+    another = deployment.instance(**told)
+    written()
+    for name, client in clients.items():
+        assert replace(client, handler=another).get("/schemas/ids/1").body["schema"] == texts[name]
+    assert [line["tier"] for line in written() if "tier" in line] == ["ring", "ring"]
+
+
+def test_each_registry_of_a_pool_tells_the_zones_of_the_stage(deployment: Deployment) -> None:
+    """Clients look for the endpoint of their zone by the user that they have; the heartbeat knows one directory."""
+    there = Zone("use1-az1", "us-east-1a", "https://zone.example", healthy=True, checked=SystemClock().now())
+    with closing(Clients(region=REGION)) as clients:
+        AwsStore(clients, os.environ["SIGLA_TABLE"], os.environ["SIGLA_BUCKET"], SystemClock()).zones.beat(there)
+    function = deployment.instance()
+    for client in (Client(function), *admins(deployment, function).values()):
+        assert [each["url"] for each in client.get("/zones").body] == [there.url]
 
 
 def test_who_wants_an_exporter_is_told_what_to_deploy(deployment: Deployment) -> None:

@@ -139,6 +139,33 @@ def test_where_stores_were_given_no_grant_and_no_filter_names_a_registry_of_the_
     ]
 
 
+def test_in_zones_another_registry_of_a_pool_is_one_variable_of_each_function(synthesise: Synthesise) -> None:
+    """What a zone has, its ring and its doors, serves all of the pool as it is."""
+    zones = (IDENTITY, ("zones", "use1-az1"), ("region", "us-east-1"))
+    two, three = (synthesise(*zones, ("pool", pool)) for pool in ("ads", "ads,crm"))
+    functions = [
+        id
+        for id, each in two["Resources"].items()
+        if each["Type"] == "AWS::Lambda::Function" and POOL in each["Properties"]["Environment"]["Variables"]
+    ]
+    assert [id[:7] for id in functions] == ["Service", "ZoneUse"]
+    told = [each["Properties"]["Environment"]["Variables"].get(POOL) for each in map(three["Resources"].get, functions)]
+    assert told == ["default,ads,crm"] * 2
+    before, after = (
+        {name: each for name, each in template["Resources"].items() if each["Type"] in KEPT}
+        for template in (two, three)
+    )
+    assert before == after
+
+
+KEPT = {
+    *("AWS::IAM::Role", "AWS::IAM::Policy", "AWS::Events::Rule", "AWS::Logs::LogGroup", "AWS::EC2::Subnet"),
+    *("AWS::ElastiCache::CacheCluster", "AWS::ElastiCache::ReplicationGroup", "AWS::ElastiCache::User"),
+    *("AWS::EC2::SecurityGroup", "AWS::EC2::VPCEndpoint", "AWS::ApiGateway::RestApi", "AWS::CloudWatch::Alarm"),
+}
+"""What names a function or is part of a zone, and must not change with a pool."""
+
+
 def test_a_wildcard_domain_gives_each_registry_a_host_name(beside_silos: Template) -> None:
     """One certificate and one name in the DNS for all that there are and will be."""
     assert variables(beside_silos)[POOL_DOMAIN] == "sr.example"
@@ -174,10 +201,9 @@ PRIVATE = {
         ({"pool": "pay", "registries": "ads,pay"}, r"^pool and registries are further ones, each in one of the two"),
         ({"pool": "pay,pay"}, r"^pool is 'pay,pay'; it must be names of registries, each once, "),
         ({"pool": "Pay"}, r"^pool is 'Pay'; it must be names of registries"),
-        ({"pool": "pay", "zones": "use1-az1"}, r"^pool excludes zones: give registries with zones a stack"),
         ({"pool": "pay", "exporters": "true"}, r"^pool excludes exporters: have the registries that write"),
         ({"pool": "pay", "auth": "none"}, r"^pool with auth=none goes by host names alone: set front_door\.domain"),
-        (PRIVATE, r"^pool needs front_door"),
+        (PRIVATE, r"^front_door\.private_zonal needs zones|^pool needs a function"),
         (
             {"pool": ",".join(f"registry-{n:03}" for n in range(300))},
             r"^pool and issuers must have 3000 bytes together",

@@ -91,10 +91,10 @@ class TableAndBucket:
     ring: Ring
 
     @contextmanager
-    def instance(self, name: str = "", *, share: int = 1) -> Iterator[Instance]:
+    def instance(self, name: str = "", *, share: int = 1, zones: Zones | None = None) -> Iterator[Instance]:
         """A registry there; without a name that of the settings.
 
-        share: how many of them share out what one may remember.
+        share: how many of them share out what one may remember. zones: the directory that it tells; None: its own.
         """
         settings = replace(self.settings, registry_name=name) if name else self.settings
         with ExitStack() as opened:
@@ -102,6 +102,7 @@ class TableAndBucket:
             ownership = opened.enter_context(owning(settings, store))
             shared = among_others(store, settings, self.ring, ownership, clients=lambda: self.clients, share=share)
             registry, counts = opened.enter_context(shared)
+            registry = replace(registry, directory=zones) if zones else registry
             calls = self.clients.calls
             yield Instance(registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys)
 

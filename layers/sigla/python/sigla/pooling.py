@@ -17,6 +17,7 @@ from sigla.cache.counts import Farthest
 from sigla.functions.lifecycle import Handler
 from sigla.functions.pool import MOST_OPEN, Pool
 from sigla.instances import Instance, TableAndBucket, in_table_and_bucket
+from sigla.ports.zones import Zones
 from sigla.settings import PREFIX, InvalidSetting, Settings, listed
 from sigla.stores.kinds import store_row
 from sigla.web import app, gateway, registries
@@ -34,7 +35,8 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     share = min(len(hosts), MOST_OPEN + 1)
     own = opened.enter_context(place.instance(share=share))
     edge = Edge.of(settings, issuers, own)
-    tables = _RouteTables(edge, place, share)
+    # Zones are of the stage, and its own registry has their directory.
+    tables = _RouteTables(edge, place, share, own.registry.directory)
     own_options = tables.options(settings.registry_name, own, opened)
     # It stays open: whoever names no registry that is here is judged as by this one.
     unchosen = registries.Unchosen(own_options.authenticate, edge.tokens)
@@ -52,15 +54,16 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
 
 
 class _RouteTables:
-    """Makes the table of routes of each registry. share: how many share out what one may remember."""
+    """Makes the table of routes of each registry. share, zones: as of `TableAndBucket.instance`."""
 
-    def __init__(self, edge: Edge, place: TableAndBucket, share: int) -> None:
+    def __init__(self, edge: Edge, place: TableAndBucket, share: int, zones: Zones | None) -> None:
         self._edge = edge
         self._place = place
         self._share = share
+        self._zones = zones
 
     def open(self, name: str, opened: ExitStack) -> app.RouteTable:
-        found = opened.enter_context(self._place.instance(name, share=self._share))
+        found = opened.enter_context(self._place.instance(name, share=self._share, zones=self._zones))
         return self.table(found, self.options(name, found, opened))
 
     def options(self, name: str, found: Instance, opened: ExitStack) -> app.HttpOptions:

@@ -31,12 +31,8 @@ TOGETHER: Final[Together] = (
         "pool and registries are further ones, each in one of the two: leave registry_name and the others out of them.",
     ),
     (
-        lambda given: not given.pool or not given.zones,
-        "pool excludes zones: give registries with zones a stack of their own.",
-    ),
-    (
-        lambda given: not given.pool or given.public_doors,
-        "pool needs front_door.public: its function is the one behind the REST API.",
+        lambda given: not given.pool or given.public_doors or given.zones,
+        "pool needs a function that clients reach: leave front_door.public on, or set zones.",
     ),
     (
         # The function that runs them knows one registry, and the credentials of that one.
