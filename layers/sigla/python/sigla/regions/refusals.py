@@ -17,6 +17,12 @@ class NoBlock(NotDone):
     )
 
 
+class BodyNotInBoth(NotDone):
+    text = (
+        "Region {region} did not take the schema in time, and each has to stand in both regions: nothing was registered"
+    )
+
+
 class NotForwarded(Refusal):
     """Writes are taken elsewhere, and nothing was written."""
 

@@ -1,0 +1,83 @@
+"""Bodies of two regions: what a new id means stands in both before any commit names it.
+
+The own place comes first. Where that has another content under the id, nothing is put into the other one: what is put
+there is never replaced, and would be in the way of the body that the id has here.
+"""
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, ParamSpec, TypeVar
+
+from sigla.errors import StoreError, Taken
+from sigla.model import Body, BodyKey, SchemaId
+from sigla.ports.bodies import Bodies
+from sigla.ports.in_front import BodiesInFront
+from sigla.regions.refusals import BodyNotInBoth
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PATIENCE_S: Final = 2.0
+"""For so long a registration waits for the other region."""
+
+AT_ONCE: Final = 8
+"""Bodies that are on their way to the other region; further ones wait."""
+
+OUT_OF_STEP: Final = "bodies_out_of_step"
+"""The event of a line for each body that the other region did not take in time."""
+
+
+class BodiesInStep(BodiesInFront):
+    """A `ports.Bodies` in front of this region's, which puts into the other region's as well. Any thread may use it.
+
+    required: a body that the other region does not take in time is refused (BodyNotInBoth). Otherwise the registration
+    goes on, and `tell` gets a line: the journal brings the body there later. region: the name of the other one.
+
+    Not for a directory, in whose unit of work nothing may wait for a network.
+    """
+
+    def __init__(
+        self,
+        here: Bodies,
+        there: Bodies,
+        *,
+        region: str,
+        required: bool,
+        tell: Callable[[dict[str, Any]], None],
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        super().__init__(here)
+        self._there = there
+        self._region = region
+        self._required = required
+        self._tell = tell
+        self._patience_s = patience_s
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="bodies")
+
+    def close(self) -> None:
+        """Waits for what is under way; nothing may be put afterwards."""
+        self._pool.shutdown()
+
+    def put(self, key: BodyKey, body: Body) -> None:
+        """Raises Taken also where the other region has another body under the key, BodyNotInBoth."""
+        self._bodies.put(key, body)
+        try:
+            self._other(self._there.put, key, body)
+        except Taken:
+            raise
+        except (StoreError, TimeoutError) as silent:
+            if self._required:
+                raise BodyNotInBoth(region=self._region) from silent
+            self._tell({"event": OUT_OF_STEP, "context": key.context, "id": key.id, "region": self._region})
+
+    def last(self, context: str) -> SchemaId:
+        """That of both, as far as the other region tells its own: numbers up to there are passed over."""
+        own = self._bodies.last(context)
+        try:
+            return max(own, self._other(self._there.last, context))
+        except (StoreError, TimeoutError):
+            return own
+
+    def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the other region answers in time. Raises TimeoutError, and what it raises; it may yet be done then."""
+        return self._pool.submit(ask, *args, **kwargs).result(self._patience_s)

@@ -1,0 +1,109 @@
+"""A new body stands in both regions before its id is given, or it is said that it does not."""
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from sigla.errors import BodyMissing, StoreError, Taken
+from sigla.model import Body, BodyKey, SchemaId
+from sigla.ports.in_front import BodiesInFront
+from sigla.regions.bodies import OUT_OF_STEP, BodiesInStep
+from sigla.regions.refusals import BodyNotInBoth
+from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
+from tests.build import FixedClock, a_body, a_draft, a_text
+from tests.unit.registry.tell import s
+
+KEY = BodyKey(".", SchemaId(1))
+
+
+class Link(BodiesInFront):
+    """The bodies of the other region, as they are reached from here."""
+
+    cut = False
+    slow: threading.Event | None = None
+
+    def put(self, key: BodyKey, body: Body) -> None:
+        if self.cut:
+            raise StoreError("no way there")
+        if self.slow:
+            self.slow.wait()
+        super().put(key, body)
+
+    def last(self, context: str) -> SchemaId:
+        if self.cut:
+            raise StoreError("no way there")
+        return super().last(context)
+
+
+@dataclass
+class Regions:
+    here: EmbeddedStore
+    there: EmbeddedStore
+    link: Link
+    told: list[dict[str, Any]] = field(default_factory=list)
+
+    def in_step(self, *, required: bool = False, patience_s: float = 10) -> BodiesInStep:
+        return BodiesInStep(
+            self.here.bodies, self.link, region="B", required=required, tell=self.told.append, patience_s=patience_s
+        )
+
+
+@pytest.fixture
+def regions() -> Iterator[Regions]:
+    with EmbeddedStore() as here, EmbeddedStore() as there:
+        yield Regions(here, there, Link(there.bodies))
+
+
+def test_a_body_stands_in_both_when_its_put_returns(regions: Regions) -> None:
+    body = a_body()
+    bodies = regions.in_step()
+    bodies.put(KEY, body)
+    bodies.put(KEY, body)
+    bodies.close()
+    assert regions.here.bodies.get(KEY) == regions.there.bodies.get(KEY) == body
+    assert not regions.told
+
+
+@pytest.mark.parametrize("trouble", ["cut", "slow"])
+def test_a_body_that_the_other_region_does_not_take_is_told_or_refused(regions: Regions, trouble: str) -> None:
+    """An operator chooses what is worse: no new schemas, or one that the survivor of a disaster may lack."""
+    regions.link.cut = trouble == "cut"
+    regions.link.slow = threading.Event() if trouble == "slow" else None
+    with pytest.raises(BodyNotInBoth) as refused:
+        regions.in_step(required=True, patience_s=0.01).put(KEY, a_body())
+    assert refused.value.code == 50002
+    best = regions.in_step(patience_s=0.01)
+    best.put(BodyKey(".", SchemaId(2)), a_body())
+    assert regions.told == [{"event": OUT_OF_STEP, "context": ".", "id": 2, "region": "B"}]
+    if regions.link.slow:
+        regions.link.slow.set()
+    best.close()
+
+
+def test_what_stands_here_keeps_a_body_out_of_the_other_region(regions: Regions) -> None:
+    """It would stand there for ever, under an id that means something else here."""
+    regions.here.bodies.put(KEY, a_body(a_text("Standing")))
+    bodies = regions.in_step()
+    with pytest.raises(Taken):
+        bodies.put(KEY, a_body(a_text("New")))
+    bodies.close()
+    with pytest.raises(BodyMissing):
+        regions.there.bodies.get(KEY)
+
+
+def test_ids_that_mean_something_in_the_other_region_are_passed_over(regions: Regions) -> None:
+    """Also where this one does not know them, as behind a bucket that was lost."""
+    for id in (1, 2, 3):
+        regions.there.bodies.put(BodyKey(".", SchemaId(id)), a_body(a_text(f"T{id}")))
+    bodies = regions.in_step()
+    registry = Registry(regions.here.catalog, bodies, FixedClock())
+    assert registry.register(s("a"), a_draft(a_text("A"))).id == 4
+    regions.link.cut = True
+    assert bodies.last(".") == 4
+    assert registry.register(s("b"), a_draft(a_text("B"))).id == 5
+    bodies.close()
+    assert [each["id"] for each in regions.told] == [5]
