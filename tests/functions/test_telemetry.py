@@ -189,6 +189,18 @@ def test_of_a_flood_of_unknown_callers_the_beginning_is_written(written: Written
     assert [line.get("left_out") for line in written()] == [500 - STRANGERS_LINES, None]
 
 
+def test_a_flood_in_one_registry_hides_no_stranger_of_another(written: Written) -> None:
+    """Whoever guesses keys of a registry must not cover who tries those of its neighbour."""
+    log = a_log()
+    of_ads, of_pay = log.of("ads"), log.of("pay")
+    for _ in range(3 * STRANGERS_LINES):
+        of_ads(STRANGER)
+    of_pay(STRANGER)
+    log(STRANGER)
+    told = [line.get("registry") for line in written()]
+    assert told == ["ads"] * STRANGERS_LINES + ["pay", None]
+
+
 # --- metrics ---------------------------------------------------------------------------------------------------------
 
 

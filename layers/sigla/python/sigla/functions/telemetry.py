@@ -87,6 +87,7 @@ class RequestLog:
         self._calls = calls
         self._before = calls.count
         self._draw = draw or Random().random  # noqa: S311 - which line is left out need not be secret
+        self._clock = clock
         self._strangers = Ration(STRANGERS_LINES, clock)
         self._cold = True
         self._invocation: str | None = None
@@ -101,18 +102,22 @@ class RequestLog:
         return handle
 
     def of(self, registry: str, more: Callable[[], Facts] = dict) -> Watcher:
-        """Tells of one of several registries, and says of which. more: likewise, of its requests."""
-        return lambda seen: self._tell_request(seen, more() | {"registry": registry})
+        """Tells of one of several registries, and says of which; a flood in one of them hides no line of another.
+
+        more: likewise, of its requests.
+        """
+        strangers = Ration(STRANGERS_LINES, self._clock)
+        return lambda seen: self._tell_request(seen, more() | {"registry": registry}, strangers)
 
     def __call__(self, seen: Seen) -> None:
-        self._tell_request(seen, self._more())
+        self._tell_request(seen, self._more(), self._strangers)
 
-    def _tell_request(self, seen: Seen, more: Facts) -> None:
+    def _tell_request(self, seen: Seen, more: Facts, strangers: Ration) -> None:
         cold, self._cold = self._cold, False
         before, self._before = self._before, self._calls.count
         if observe.is_read_by_id(seen) and self._draw() >= self._reads:
             return
-        left_out = self._strangers.spend() if seen.status == 401 else 0
+        left_out = strangers.spend() if seen.status == 401 else 0
         if left_out is None:
             return
         facts = observe.request(seen) | {"calls": self._before - before, "cold": cold} | more | self._always
