@@ -1,16 +1,19 @@
 """A registry gets a role while others write to it and know nothing of that."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import pytest
 
 from sigla.changes import Author, ContextListed
-from sigla.errors import Closed
+from sigla.errors import Closed, StoreError
+from sigla.model import SchemaId
 from sigla.ports.regions import Region
 from sigla.regions import giving, rules
 from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.refusals import NoBlock
 from sigla.registry import Registry
 from sigla.registry.attributed import attributed
 from sigla.stores.dynamodb import fence
@@ -216,3 +219,45 @@ def test_a_region_whose_close_was_cut_off_is_closed_by_the_next_call(deployment:
     for n in range(6):
         with pytest.raises(Closed):
             late.commit(ContextListed(f".c{n}", NOW, a_nonce()))
+
+
+FAULTS = (Fault.UNREACHED, Fault.SILENT, Fault.LOST, Fault.FAULTY, Fault.THROTTLED, Fault.UNDECIDED)
+DRAWS = 10
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name.lower())
+def test_whatever_fails_in_a_raise_no_id_is_given_by_both(deployment: Deployment, fault: Fault) -> None:
+    """Each call in turn fails, once or for a while, on its way to either region; then the other one is promoted."""
+    here, there = deployment.region, following(deployment)
+    for number in range(12):
+        for many in (1, 3, 50):
+            context = f".c{number}-{many}"
+            given = drawn(deployment, partial(giving.drawn, here, there, context), range(number, number + many), fault)
+            seen, own = there.look(context).counter, here.look(context).counter
+            assert own is None or own.ceiling <= rules.ceiling_of(seen, 1), "beyond what the other region knows of"
+            begins = rules.begun(seen, 2).first
+            assert len(set(given)) == len(given)
+            assert all(id < begins for id in given)
+            assert many > 1 or len(given) >= DRAWS - 1, "one failure costs one draw at most"
+
+
+def following(deployment: Deployment) -> Region:
+    """The other region of a registry that gets its first role."""
+    stores = deployment.stores
+    other = AwsRegion.of(stores.dynamodb, stores.table, deployment.clock, registry=f"{stores.registry}-b")
+    deployment.become(PRIMARY)
+    assert other.set_role(None, Role(1, RegionKind.FOLLOWER, peer="A"))
+    return other
+
+
+def drawn(
+    deployment: Deployment, draw: Callable[[], giving.Course[SchemaId]], failing: range, fault: Fault
+) -> list[SchemaId]:
+    """What is given in ten draws, of whose calls some fail."""
+    faults = Faults(deployment.stores.dynamodb, lambda call: fault if call.number in failing else None)
+    given = []
+    for _ in range(DRAWS):
+        with suppress(StoreError, NoBlock):
+            given.append(giving.carried_out(draw()))
+    faults.plan = no_fault
+    return given
