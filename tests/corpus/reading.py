@@ -93,7 +93,9 @@ def recorded(name: str) -> Callable[[Callable[[Line], None]], Callable[[int], No
                     failure.add_note(f"{name}-{number}")
                     failures.append(failure)
             if failures:
-                raise ExceptionGroup(f"{len(failures)} lines of recorded/{name}.jsonl.gz: {ANSWERED_OTHERWISE}", failures)
+                raise ExceptionGroup(
+                    f"{len(failures)} lines of recorded/{name}.jsonl.gz: {ANSWERED_OTHERWISE}", failures
+                )
 
         of_a_part.__name__, of_a_part.__doc__, of_a_part.__module__ = test.__name__, test.__doc__, test.__module__
         return pytest.mark.parametrize("part", range(PARTS))(of_a_part)

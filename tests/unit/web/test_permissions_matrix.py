@@ -32,7 +32,7 @@ SHOWN: Mapping[str, frozenset[str]] = {
 
 CONTEXTS = {".team": frozenset({"team"}), ".other": frozenset[str]()}
 PARAMETERS = {"id": "1", "guid": "none", "version": "1", "kek": "none", "exporter": "none"}
-PARAMETERS |= {"namespace": "-", "resource": "none"}
+PARAMETERS |= {"namespace": "-", "resource": "none", "old": "1", "new": "1"}
 
 
 @pytest.fixture(scope="module")

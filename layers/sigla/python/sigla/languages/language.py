@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from sigla import effort
 from sigla.contract import STRICT
@@ -63,6 +63,10 @@ def check_unicode(text: str) -> None:
         raise Malformed("The schema contains half of a surrogate pair") from None
 
 
+if TYPE_CHECKING:
+    from sigla.languages.outline import Outlines
+
+
 class Compare(Protocol):
     def __call__(
         self, reader: Parsed, writer: Parsed, budget: Budget | None = None, policy: str = STRICT, /
@@ -82,6 +86,7 @@ class Language:
     compare(reader, writer, budget, policy): what hinders the reader from reading the writer's data; () if nothing does.
         Raises errors.CheckAbandoned where the comparison itself makes no sense, or takes more than the budget has left;
         without one, it has a whole one to itself.
+    outlines(old, new): what the two consist of, in normal form, so that changes can be told. Raises errors.Malformed.
     sentence(finding, reader, writer): the message of a finding; reader and writer are `new` or `old`.
     render(parsed, form): the text in another form; unknown forms are the canonical one. Raises errors.Malformed.
     compiled(parsed): a form that readers without a parser can use, to be kept in the body; None without such a form.
@@ -97,6 +102,7 @@ class Language:
     equivalent: Callable[[Parsed, Parsed], bool]
     digest: Callable[[Parsed], str]
     compare: Compare
+    outlines: "Callable[[Parsed, Parsed], Outlines]"
     sentence: Callable[[Finding, str, str], str]
     render: Callable[[Parsed, str], str]
     compiled: Callable[[Parsed], bytes | None]

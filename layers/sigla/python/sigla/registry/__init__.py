@@ -3,6 +3,7 @@
 from sigla.registry import check as _check
 from sigla.registry import contexts as _contexts
 from sigla.registry import delete as _delete
+from sigla.registry import differences as _differences
 from sigla.registry import guids as _guids
 from sigla.registry import histories as _histories
 from sigla.registry import listing as _listing
@@ -19,6 +20,7 @@ class Registry(Resources):
 
     register = _register.register
     check = _check.check
+    compare_versions = _differences.compare_versions
     tag = _tags.tag
 
     meaning = _lookup.meaning

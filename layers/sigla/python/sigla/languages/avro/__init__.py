@@ -7,6 +7,7 @@ from sigla.contract import STRICT
 from sigla.languages.avro import canonical, compare, equivalence, normalise, parse, sentences, settle, tags
 from sigla.languages.avro.tree import Document, Record
 from sigla.languages.language import Budget, Language, check_unicode
+from sigla.languages.outline import Outlines
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "AVRO"
@@ -53,6 +54,12 @@ def _compare(
     return compare.compare(_tree(reader).root, _tree(writer).root, budget or Budget())
 
 
+def _outlines(old: Parsed, new: Parsed) -> Outlines:
+    from sigla.languages.avro import outline  # noqa: PLC0415 - few requests ask for it
+
+    return outline.outlines(_tree(old), _tree(new))
+
+
 def _render(parsed: Parsed, form: str) -> str:
     return canonical.resolved(_tree(parsed)) if form.lower() == "resolved" else parsed.canonical
 
@@ -87,6 +94,7 @@ LANGUAGE: Final = Language(
     equivalent=_equivalent,
     digest=_digest,
     compare=_compare,
+    outlines=_outlines,
     sentence=sentences.sentence,
     render=_render,
     compiled=_compiled,

@@ -1,7 +1,7 @@
 """Can the reader read what the writer wrote? A walk over pairs of types (contract B.3).
 
 Where the walk is, is a chain of segments from the inside out: a finding spells it out, and most pairs find nothing.
-A segment is the index of a field, or text for anything else.
+A segment is the index of a field, or text for anything else; a definition of the reader marks where it was entered.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from sigla.languages.avro.tree import Array, Definition, Enum, Field, Map, Recor
 from sigla.languages.language import Budget, abandoned
 from sigla.model import Finding
 
-Path: TypeAlias = "tuple[Path, int | str] | None"
+Path: TypeAlias = "tuple[Path, int | str | Definition] | None"
 Found: TypeAlias = tuple[Finding, ...]
 NOTHING: Final[Found] = ()
 PER_STEP: Final = 8
@@ -74,6 +74,7 @@ class Comparison:
             self.spend(sum(map(steps, known)))
             return known
         self.known[pair] = NOTHING
+        path = (path, reader)
         self.spend(names(reader, writer) // PER_STEP)
         found: list[Finding] = []
         for rule in OF_DEFINITIONS[reader.kind]:
@@ -186,5 +187,8 @@ def pointer(path: Path, suffix: str) -> str:
     segments = [suffix]
     while path is not None:
         path, segment = path
-        segments.append(segment if isinstance(segment, str) else f"/fields/{segment}/type")
+        if isinstance(segment, str):
+            segments.append(segment)
+        elif isinstance(segment, int):
+            segments.append(f"/fields/{segment}/type")
     return "".join(reversed(segments)) or "/"

@@ -9,6 +9,7 @@ from sigla.languages.json_schema import compare, load, normalise, sentences, tag
 from sigla.languages.json_schema.load import Document
 from sigla.languages.json_schema.nodes import Object, Schema
 from sigla.languages.language import Budget, Language, abandoned, check_unicode
+from sigla.languages.outline import Outlines
 from sigla.model import Finding, Parsed, Resolved, Tagged
 
 NAME: Final = "JSON"
@@ -69,6 +70,12 @@ def _compare(reader: Parsed, writer: Parsed, budget: Budget | None = None, polic
     return compare.incompatibilities(_root(reader), _root(writer), budget or Budget(), policy)
 
 
+def _outlines(old: Parsed, new: Parsed) -> Outlines:
+    from sigla.languages.json_schema import outline  # noqa: PLC0415 - few requests ask for it
+
+    return outline.outlines(_document(old), _document(new))
+
+
 def _render(parsed: Parsed, _form: str) -> str:
     """There is one form only (C.5)."""
     return parsed.canonical
@@ -104,6 +111,7 @@ LANGUAGE: Final = Language(
     equivalent=_equivalent,
     digest=_digest,
     compare=_compare,
+    outlines=_outlines,
     sentence=sentences.sentence,
     render=_render,
     compiled=_compiled,

@@ -8,6 +8,7 @@ from typing import Final, cast
 from sigla.contract import STRICT
 from sigla.errors import Malformed
 from sigla.languages.language import Budget, Language, check_unicode
+from sigla.languages.outline import Outlines
 from sigla.languages.protobuf import canonical, compare, descriptors, normalise, parse, resolve, sentences, tags
 from sigla.languages.protobuf.tree import Document, File
 from sigla.model import Finding, Parsed, Resolved, Tagged
@@ -95,6 +96,12 @@ def _compare(
     return compare.incompatibilities(_tree(reader), _tree(writer), budget or Budget())
 
 
+def _outlines(old: Parsed, new: Parsed) -> Outlines:
+    from sigla.languages.protobuf import outline  # noqa: PLC0415 - few requests ask for it
+
+    return outline.outlines(_tree(old), _tree(new))
+
+
 def _render(parsed: Parsed, form: str) -> str:
     if form == "serialized":
         return descriptors.serialized(_tree(parsed))
@@ -129,6 +136,7 @@ LANGUAGE: Final = Language(
     equivalent=_equivalent,
     digest=_digest,
     compare=_compare,
+    outlines=_outlines,
     sentence=sentences.sentence,
     render=_render,
     compiled=_compiled,

@@ -47,6 +47,8 @@ WITHOUT_A_TYPE = (406,)
 _PATH_PARAMETERS: Mapping[str, Shape] = {
     "id": {**NUMBER, "minimum": INTEGERS[0], "maximum": INTEGERS[-1]},
     "version": {**TEXT, "examples": ["latest", "1"], "minLength": 1},
+    "old": {**TEXT, "examples": ["1"], "minLength": 1},
+    "new": {**TEXT, "examples": ["latest", "2"], "minLength": 1},
     "subject": {**TEXT, "examples": ["orders-value", ":.context:orders-value"], "minLength": 1},
     "context": {**TEXT, "examples": [".context"], "minLength": 1},
     "guid": {**TEXT, "minLength": 1},

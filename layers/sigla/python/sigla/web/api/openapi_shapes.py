@@ -52,6 +52,23 @@ _SCHEMA: dict[str, Shape] = {
 }
 _HISTORY: dict[str, Shape] = {"ts": NUMBER, "deleted": FLAG}
 _SUBJECT_VERSION: dict[str, Shape] = {"subject": TEXT, "version": NUMBER}
+_COMPARED = _object(
+    "version",
+    "id",
+    "guid",
+    "schemaType",
+    "deleted",
+    version=NUMBER,
+    id=NUMBER,
+    deleted=FLAG,
+    **{key: _SCHEMA[key] for key in ("guid", "schemaType")},
+)
+_READING = _object(
+    "compatible",
+    "findings",
+    compatible=FLAG,
+    findings=_list(_object("message", rule=TEXT, path=TEXT, message=TEXT)),
+)
 _OF_KIND: dict[str, Shape] = {
     "text": TEXT_OR_NULL,
     "flag": FLAG_OR_NULL,
@@ -234,6 +251,40 @@ SHAPES: dict[str, Shape] = {
             about=_list(_object("type", type=TEXT, name=TEXT, version=NUMBER, id=NUMBER, gone=FLAG, subject=TEXT)),
             more=NUMBER,
         )
+    ),
+    "Difference": _object(
+        "subject",
+        "old",
+        "new",
+        "sameness",
+        "changes",
+        "backward",
+        "forward",
+        "full",
+        subject=TEXT,
+        old=_COMPARED,
+        new=_COMPARED,
+        sameness=TEXT,
+        changes=_list(
+            _object(
+                "path",
+                "kind",
+                "what",
+                "documentation",
+                "breaks",
+                path=TEXT,
+                kind=TEXT,
+                what=TEXT,
+                inside=TEXT,
+                was=TEXT,
+                documentation=FLAG,
+                breaks=_object("backward", "forward", backward=_list(TEXT), forward=_list(TEXT)),
+                **{"is": TEXT},
+            )
+        ),
+        backward=_READING,
+        forward=_READING,
+        full=FLAG,
     ),
     "SubjectVersions": _list(_object("subject", "version", **_SUBJECT_VERSION)),
     "ContextIds": _list(_object("context", "id", context=TEXT, id=NUMBER)),

@@ -48,7 +48,7 @@ class Route:
 
     answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
     lists: may tell as much as there is. registry_wide: is refused to principals with a reach.
-    operation: what a request is told that took too long.
+    operation: what a request is told that took too long. parses: a language reads schemas, whatever is asked.
     parsed_for: the parameters that a language reads the schema for.
     """
 
@@ -66,6 +66,7 @@ class Route:
     lists: bool = False
     registry_wide: bool = False
     operation: str = "Request"
+    parses: bool = False
     parsed_for: frozenset[str] = field(init=False)
     _readers: Mapping[str, tuple[str, Callable[[Sequence[str]], Any]]] = field(init=False, repr=False)
     _defaults: dict[str, Any] = field(init=False, repr=False)
@@ -87,7 +88,7 @@ class Route:
 
     def is_quick(self, exchange: Exchange) -> bool:
         """Whether it is answered quickly whatever was registered: no list, and no language reads a schema."""
-        if self.method != "GET" or self.lists:
+        if self.method != "GET" or self.lists or self.parses:
             return False
         return exchange.asks_nothing or not self.parsed_for or self.parsed_for.isdisjoint(exchange.query)
 
@@ -217,6 +218,9 @@ ROUTES = (
           refuses=(*NO_SUBJECT, *NO_ID, *SHOWN), lists=True),
     Route("GET", "/subjects/{subject}/history", READ, subjects.history, "What became of a subject, newest first",
           "History", query=PAGED_SCHEMAS, refuses=NO_SUBJECT, lists=True),
+    Route("GET", "/subjects/{subject}/diff/{old}/{new}", READ, subjects.diff, "What is between two versions",
+          "Difference", query=(DELETED,), refuses=(*NO_VERSION, *SHOWN), parses=True,
+          operation="Compare versions operation"),
     Route("GET", "/subjects/{subject}/versions", READ, subjects.versions, "The versions of a subject", "Numbers",
           query=(DELETED, DELETED_ONLY, Query("deletedAsNegative", FLAG, "All, soft-deleted ones negated"), *PAGED),
           refuses=NO_SUBJECT, lists=True),

@@ -47,6 +47,11 @@ def check(exchange: Exchange, registry: Registry, *, normalize: bool, verbose: b
     return json_answer(answers.verdict(messages, verbose=verbose))
 
 
+def diff(exchange: Exchange, registry: Registry, *, deleted: bool) -> Answer:
+    old, new = (names.version(exchange.params[name]) for name in ("old", "new"))
+    return json_answer(answers.compared(registry.compare_versions(exchange.subject, old, new, deleted=deleted)))
+
+
 def subjects(
     exchange: Exchange,  # noqa: ARG001 - every endpoint is called alike
     registry: Registry,

@@ -8,6 +8,8 @@ from sigla.contract import CONFIG, CONFIG_UPDATE, ConfigField
 from sigla.keys import utf16
 from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
 from sigla.ports.zones import Zone
+from sigla.registry.differences import Compared
+from sigla.rules.difference import form_of
 
 Json = dict[str, Any]
 
@@ -96,6 +98,15 @@ def _rule(one: Rule) -> Json:
         onFailure=one.on_failure,
     )
     return {**told, "disabled": one.disabled}
+
+
+def compared(found: Compared) -> Json:
+    """What is between two versions: which they are, and what the rules tell of them."""
+    old, new = (
+        {"version": row.version, "id": row.id, "guid": row.guid, "schemaType": row.type, "deleted": row.deleted}
+        for row in (found.old, found.new)
+    )
+    return {"subject": found.subject.qualified, "old": old, "new": new, **form_of(found.told)}
 
 
 def config(said: Config) -> Json:
