@@ -9,6 +9,7 @@ from sigla.journal.replay import TopicRecord, replayed
 from sigla.upkeep.importing import import_state
 from sigla.upkeep.mirroring import Mirror, begin, cut_over
 from tests.protocol.dumped import differences, reads, records
+from tests.protocol.test_dump import CutOff
 from tests.unit.exporting.places import places
 from tests.unit.mirroring.mirrored import held
 
@@ -26,6 +27,25 @@ def test_a_topic_that_grows_is_mirrored_as_if_it_were_imported_as_it_is(turns: i
                 assert held(target) == _imported(whole[: len(whole) * turn // turns])
         cut_over(target.registry, replayed(whole))
         wanted = [read for read in reads() if not read["path"].startswith("/mode")][:: 20 if turns == 5 else 1]
+        assert asyncio.run(differences(target.registry, wanted)) == []
+
+
+def test_an_import_that_was_cut_off_leaves_no_content_under_another_id() -> None:
+    """A content with several ids is known by the one that the source wrote last, in whatever order they came here."""
+
+    def cut(what: str, done: int, total: int = 0, /) -> None:
+        if what == "versions" and done > total // 2:
+            raise CutOff
+
+    state = replayed(records())
+    with places(1) as (target,):
+        begin(target.registry)
+        with pytest.raises(CutOff):
+            Mirror(target.registry, target.store.group, progress=cut).turn(state)
+        mirror = Mirror(target.registry, target.store.group)
+        assert mirror.turn(state).is_complete
+        assert mirror.turn(state).is_quiet
+        wanted = [read for read in reads() if read["path"].startswith("/schemas/guids")]
         assert asyncio.run(differences(target.registry, wanted)) == []
 
 

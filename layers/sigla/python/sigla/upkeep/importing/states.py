@@ -51,12 +51,14 @@ def import_state(
     threads: int = 1,
     bodies: bool = False,
     progress: Progress = unseen,
+    whole: State | None = None,
 ) -> Report:
     """Everything that the state has and this registry has not. Raises StoreError; begun again, it goes on.
 
-    group, threads: as of `units.carry_out`. bodies: as of `versions.compare`.
+    group, threads: as of `units.carry_out`. bodies: as of `versions.compare`. whole: what the state is a part of: it
+    tells by which id a content is known.
     """
-    return _Import(resources, state, group, threads, bodies, progress).run()
+    return _Import(resources, state, group, threads, bodies, progress, whole or state).run()
 
 
 @dataclass(slots=True)
@@ -67,6 +69,7 @@ class _Import:
     threads: int
     bodies: bool
     progress: Progress
+    whole: State
     report: Report = field(default_factory=Report)
 
     def run(self) -> Report:
@@ -108,7 +111,7 @@ class _Import:
         return dict(self._each("bodies", work, *_waves(needed_first(puts, needs), needs)))
 
     def _write(self, missing: Iterable[Put], placed: Mapping[BodyKey, Placed | str]) -> None:
-        last = last_words(chain(*self.state.subjects.values()))
+        last = last_words(chain(*self.whole.subjects.values()))
         early: dict[Subject, list[Placed]] = defaultdict(list)
         late: dict[Subject, list[Placed]] = defaultdict(list)
         for put in missing:
@@ -132,7 +135,7 @@ class _Import:
         """By the id that was written last its content is known here, too."""
         displaced = sorted(self.state.displaced.values(), key=lambda put: put.offset)
         last: dict[tuple[str, Guid], int] = {}
-        for put in chain(displaced, *self.state.subjects.values()):
+        for put in chain(self.whole.displaced.values(), *self.whole.subjects.values()):
             content = put.subject.context, put.guid
             last[content] = max(put.offset, last.get(content, put.offset))
         target_of = target_of_state(self.resources, self.state)

@@ -4,11 +4,11 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from sigla.journal.replay import State
-from sigla.model import Settings, Subject
+from sigla.journal.replay import Put, State, last_words
+from sigla.model import Guid, Settings, Subject
 from sigla.ports.progress import Progress, unseen
 from sigla.registry.resources import Resources
-from sigla.upkeep.importing import Group, import_state
+from sigla.upkeep.importing import Group, Report, import_state
 from sigla.upkeep.importing.states import target_of_state
 from sigla.upkeep.mirroring import associations, keys, settings
 from sigla.upkeep.mirroring.concerns import WHOLE, Concerns, by_topic, differing, everything, narrowed
@@ -43,10 +43,11 @@ class Mirror:
         self._change_keys(concerns, state, tally)
         part = narrowed(before, state, concerns)
         free = {subject: found.free for subject, found in planned.items() if found.free}
-        self._bring(replace(part, subjects=free, associations=()), tally)
+        self._bring(replace(part, subjects=free, associations=()), state, tally)
         self._change_versions(planned, state, tally)
         again = {subject: found.again for subject, found in planned.items() if found.again}
-        self._bring(State(subjects=again, associations=part.associations), tally)
+        self._bring(State(subjects=again, associations=part.associations), state, tally)
+        self._settle_ids(concerns, state)
         self._change_settings(concerns, state, tally)
         self._drop_keys(concerns, state, tally)
         self._before = state
@@ -70,8 +71,10 @@ class Mirror:
         if 2 * gone > stored:
             raise TooMuchGone(gone, stored)
 
-    def _bring(self, state: State, tally: Tally) -> None:
-        report = import_state(self.resources, state, group=self.group, threads=self.threads, progress=self.progress)
+    def _bring(self, part: State, state: State, tally: Tally) -> None:
+        report = import_state(
+            self.resources, part, group=self.group, threads=self.threads, progress=self.progress, whole=state
+        )
         tally.report.add(report)
 
     def _drop_associations(self, concerns: Concerns, state: State, tally: Tally) -> None:
@@ -91,6 +94,17 @@ class Mirror:
             if found.gone:
                 remove(self.resources, subject, found.gone)
                 tally.removed["version"] += len(found.gone)
+
+    def _settle_ids(self, concerns: Concerns, state: State) -> None:
+        """A content with several ids is known by the one that was written last (JRN-5): there, and so here."""
+        puts = {(put.subject, put.version): put for put in chain.from_iterable(state.subjects.values())}
+        about = {_content(put) for (subject, _), put in puts.items() if subject in concerns.subjects}
+        about -= set(map(_content, state.displaced.values()))
+        target_of = target_of_state(self.resources, state)
+        for put in map(puts.__getitem__, last_words(puts.values())):
+            known = self.resources.catalog.id_of(*_content(put)) if _content(put) in about else put.id
+            if known != put.id:
+                write_over(self.resources, put, target_of, Report(), once_more=True)
 
     def _change_settings(self, concerns: Concerns, state: State, tally: Tally) -> None:
         """After the versions: with the last one of a subject its config goes."""
@@ -113,3 +127,7 @@ class Mirror:
             tally.removed["dek"] += keys.set_dek(self.resources, *place, None)
         for name in sorted(concerns.keks - state.keks.keys()):
             tally.removed["kek"] += keys.set_kek(self.resources, name, None)
+
+
+def _content(put: Put) -> tuple[str, Guid]:
+    return put.subject.context, put.guid

@@ -87,8 +87,11 @@ def hide(resources: Resources, subject: Subject, through: Version) -> int:
     return insist(resources, attempt)
 
 
-def write_over(resources: Resources, put: Put, target_of: TargetOf, report: Report) -> bool:
-    """The version stands as it is told, in the place of what stood there. False where its id means another schema."""
+def write_over(resources: Resources, put: Put, target_of: TargetOf, report: Report, *, once_more: bool = False) -> bool:
+    """The version stands as it is told, in the place of what stood there. False where its id means another schema.
+
+    once_more: also where it stands like that, so that it is what was written last.
+    """
     placed = place_body(resources, put, target_of, report)
     if isinstance(placed, str):
         report.tell(CONFLICTING, "version", named(put), placed)
@@ -101,7 +104,7 @@ def write_over(resources: Resources, put: Put, target_of: TargetOf, report: Repo
             put.subject, wanted=[place, *(VersionKey(other, Version(1)) for other in others)]
         )
         standing = snapshot.rows.get(place)
-        if standing is not None and _same(standing, put):
+        if standing is not None and _same(standing, put) and not once_more:
             return
         schema = put.schema
         revision = snapshot.head.revision + 1
