@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
 
-from sigla.cli import credentials, mirrored, place, progress, topics
-from sigla.cli.mirror_told import freeze, lines, moved, shown_source, size
+from sigla.cli import credentials, place, progress
 from sigla.cli.misuse import Misuse, Refused
 from sigla.terminal.arguments import seconds_argument
 from sigla.terminal.statuses import INTERRUPTED
@@ -18,6 +17,7 @@ from sigla.terminal.statuses import INTERRUPTED
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from sigla.cli.mirrored import Source
     from sigla.journal.replay import State
     from sigla.ports.progress import Progress
     from sigla.upkeep.mirroring import Mirror
@@ -109,6 +109,8 @@ def run(args: argparse.Namespace) -> int:
     """0, 1 if something could not be brought. Raises Misuse, Refused."""
     if args.source_stopped and not args.cut_over:
         raise Misuse("--source-stopped says that the registry may be moved over: add --cut-over.")
+    from sigla.cli import mirrored
+
     place.address(args)
     with _stopping() as stop, progress.shown() as shown:
         told = _interrupted_by(stop, shown)
@@ -146,8 +148,10 @@ def _interrupted_by(stop: Event, shown: "Progress") -> "Progress":
     return told
 
 
-def _mirror(args: argparse.Namespace, source: mirrored.Source, told: "Progress", stop: Event) -> int:
+def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: Event) -> int:
     from sigla import opening
+    from sigla.cli import topics
+    from sigla.cli.mirror_told import shown_source, size
     from sigla.upkeep import mirroring
     from sigla.upkeep.importing import SIDE_BY_SIDE
 
@@ -179,13 +183,14 @@ def _mirror(args: argparse.Namespace, source: mirrored.Source, told: "Progress",
 class _Run:
     """pause_s: between two looks at the source."""
 
-    source: mirrored.Source
+    source: "Source"
     mirror: "Mirror"
     stop: Event
     pause_s: float
 
     def turn(self, state: "State") -> bool:
         """Whether all that the source has is here. Tells what was done, and why something was not. Raises TooMuch."""
+        from sigla.cli.mirror_told import lines
         from sigla.upkeep.mirroring import TooMuchGone
 
         try:
@@ -213,6 +218,7 @@ class _Run:
 
         stopped: it takes none, whatever its modes say.
         """
+        from sigla.cli.mirror_told import freeze, moved
         from sigla.upkeep.mirroring import cut_over, writable
 
         asked, quiet = False, 0
