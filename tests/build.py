@@ -39,6 +39,7 @@ from sigla.ports.journal import Journal
 from sigla.ports.log import Link, Log, LogEntry
 from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import NoPrincipals, Principals
+from sigla.ports.regions import Region
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.zones import Zones
 from sigla.rules.guid import guid_of
@@ -133,6 +134,11 @@ class StoreOf:
     principals: Principals = field(default_factory=NoPrincipals)
     log: Log = field(default_factory=NoLog)
     served: Served | None = None
+
+    @property
+    def region(self) -> Region:
+        """What is put together like this is of no second region."""
+        raise NotImplementedError
 
     def group(self) -> AbstractContextManager[None]:
         return nullcontext()
