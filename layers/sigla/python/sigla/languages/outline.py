@@ -143,7 +143,7 @@ class _ChangeWalk:
     def between(
         self, old: SchemaPart, new: SchemaPart, place: Place = (), before: Place = (), inside: str = ""
     ) -> Iterator[SchemaChange]:
-        """What differs in a part that is in both. One that says something else is shown whole, and its parts in both."""
+        """What differs in a part of both. One that says something else is shown whole; of its parts, those in both."""
         self.spend(1 + (len(old.parts) + len(new.parts)) // PARTS_PER_STEP)
         pairs = paired(old.parts, new.parts)
         told = old.text != new.text or old.noun != new.noun
