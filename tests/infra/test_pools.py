@@ -40,6 +40,7 @@ def beside_silos(synthesise: Synthesise) -> Template:
         ("front_door.domain_name", "*.sr.example"),
         ("front_door.certificate_arn", CERTIFICATE),
         ("function.quota_per_second", 2.5),
+        ("function.quota_versions", 5_000),
     )
 
 
@@ -174,12 +175,15 @@ def test_a_wildcard_domain_gives_each_registry_a_host_name(beside_silos: Templat
     assert FrontDoor(domain_name="sr.example").wildcard_domain == ""
 
 
-def test_a_quota_is_a_variable_where_one_is_set(beside_silos: Template, template: Template) -> None:
+@pytest.mark.parametrize("quota, value", [("REQUESTS_PER_SECOND", "2.5"), ("VERSIONS", "5000")])
+def test_a_quota_is_a_variable_where_one_is_set(
+    beside_silos: Template, template: Template, quota: str, value: str
+) -> None:
     """Each registry has it, those with functions of their own as well."""
-    quota = "SIGLA_QUOTA_REQUESTS_PER_SECOND"
-    told = [each["Environment"]["Variables"].get(quota) for each in all_of(beside_silos, "AWS::Lambda::Function")]
-    assert sorted(filter(None, told)) == ["2.5"] * 3
-    assert quota not in variables(template)
+    name = f"SIGLA_QUOTA_{quota}"
+    told = [each["Environment"]["Variables"].get(name) for each in all_of(beside_silos, "AWS::Lambda::Function")]
+    assert sorted(filter(None, told)) == [value] * 3
+    assert name not in variables(template)
 
 
 # --- what a deployer says -----------------------------------------------------------------------------------------

@@ -23,15 +23,16 @@ from sigla.kms.shared import SharedMaterials
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.store import Store
+from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zones
 from sigla.registry import Options, Registry
 from sigla.registry.resources import OFFERED_BYTES
 from sigla.registry.steps import known, parsed
-from sigla.registry.steps.quota import Quota, Quotas
+from sigla.registry.steps.quota import Quota, Quotas, SharedQuota
 from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, InvalidSetting, Settings, listed
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
-from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnZones
+from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnTally, OwnZones
 from sigla.web import app
 from sigla.web.http.rate import Rate
 
@@ -100,7 +101,15 @@ class TableAndBucket:
         with ExitStack() as opened:
             store = opened.enter_context(closing(self.store.of(name))) if name else self.store
             ownership = opened.enter_context(owning(settings, store))
-            shared = among_others(store, settings, self.ring, ownership, clients=lambda: self.clients, share=share)
+            shared = among_others(
+                store,
+                settings,
+                self.ring,
+                ownership,
+                clients=lambda: self.clients,
+                share=share,
+                quotas=shared_quotas(store, settings, ownership),
+            )
             registry, counts = opened.enter_context(shared)
             registry = replace(registry, directory=zones) if zones else registry
             calls = self.clients.calls
@@ -110,10 +119,10 @@ class TableAndBucket:
 @contextmanager
 def in_table_and_bucket(settings: Settings) -> Iterator[TableAndBucket]:
     """Raises InvalidSetting."""
-    if settings.quota_versions or settings.quota_bytes:
+    if settings.quota_bytes:
         raise InvalidSetting(
-            f"{PREFIX}QUOTA_VERSIONS and {PREFIX}QUOTA_BYTES are of directories: nothing in a table and a bucket says "
-            "at once how much they hold."
+            f"{PREFIX}QUOTA_BYTES is of directories: a bucket does not say at once how much it holds. In a table and a "
+            f"bucket set {PREFIX}QUOTA_VERSIONS."
         )
     with table_and_bucket(settings) as (clients, store), closing(_ring(settings, clients, store.clock)) as ring:
         yield TableAndBucket(settings, clients, store, ring)
@@ -186,6 +195,14 @@ def quotas_of(store: "EmbeddedStore", settings: Settings) -> Quotas:
     )
 
 
+def shared_quotas(store: "AwsStore", settings: Settings, ownership: Ownership | None = None) -> Quotas:
+    """What may be registered in a table and a bucket, by all instances together."""
+    if not settings.quota_versions:
+        return Quotas()
+    tally: VersionTally = store.tally if ownership is None else OwnTally(store.tally, ownership)
+    return Quotas(SharedQuota(settings.quota_versions, "versions", tally, store.clock))
+
+
 @contextmanager
 def among_others(
     store: Store,
@@ -195,6 +212,7 @@ def among_others(
     *,
     clients: "Callable[[], Clients] | None" = None,
     share: int = 1,
+    quotas: Quotas | None = None,
 ) -> Iterator[tuple[Registry, Counts]]:
     """The same where other processes write, too: what the catalog said of an id is remembered for a while only.
 
@@ -222,6 +240,7 @@ def among_others(
             directory=zones,
             materials=_materials(settings, clients),
             secrets=store.secrets,
+            quotas=quotas or Quotas(),
             principals=store.principals,
         )
         yield registry, counts

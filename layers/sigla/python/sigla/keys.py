@@ -262,6 +262,9 @@ LAST, CAUGHT_UP, DELIVERED = "LAST", "CAUGHT_UP", "DELIVERED"
 """Beside each other: the last segment of the journal, how far the journal's rows have been looked through, and the last
 segment whose events were delivered."""
 
+TALLY = "TALLY"
+"""The row of its partition that says how many versions the registry holds."""
+
 IDENTITY = "IDENTITY"
 """The row of its partition that says whose the registry is."""
 

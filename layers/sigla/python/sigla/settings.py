@@ -68,8 +68,8 @@ class Settings:
     memory_seconds: how long a process keeps a schema at hand before it looks again.
     local_secret: of `local-kms`, for shared KEKs without a secret of their own.
     quota_requests_per_second: how many requests a registry answers in each process; 0: as many as come.
-    quota_versions, quota_bytes: how many versions, and bytes of schemas, each registry may hold in a directory; 0: as
-        many as there is room for.
+    quota_versions, quota_bytes: how many versions each registry may hold, and, in a directory, how many bytes of
+        schemas; 0: as many as there is room for.
     exporters: where a function's registry takes exporters, `EXPORTERS_HERE` or `EXPORTERS_ELSEWHERE`; empty: nowhere.
         `sigla serve` always takes them.
     exporters_function: what the journal's function wakes whenever it has told something new.

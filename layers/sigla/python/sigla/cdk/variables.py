@@ -53,6 +53,7 @@ def variables(settings: Settings, storage: Storage, place: Place | None = None) 
         **(_of_exporters(settings) if settings.exporters else {}),
         **(_of_the_pool(settings) if settings.pool else {}),
         **({"SIGLA_QUOTA_REQUESTS_PER_SECOND": f"{quota:g}"} if (quota := settings.function.quota_per_second) else {}),
+        **({"SIGLA_QUOTA_VERSIONS": str(versions)} if (versions := settings.function.quota_versions) else {}),
         **(_of_the_place(settings, place) if place else {}),
     }
 

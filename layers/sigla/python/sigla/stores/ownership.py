@@ -24,6 +24,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock, Moment
 from sigla.ports.marks import Mark, Marks
+from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zone, Zones
 
 AGAIN_MS: Final = 30_000
@@ -221,6 +222,14 @@ class OwnZones:
             return self._list()
         except ForeignData:
             return ()
+
+
+class OwnTally:
+    """A `ports.VersionTally` in front of a `VersionTally`: nothing is counted in the data of another deployment."""
+
+    def __init__(self, tally: VersionTally, ownership: Ownership) -> None:
+        self.add = ownership.doing(tally.add)
+        self.recount = ownership.doing(tally.recount)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ class Function:
     platform_logs: Lambda's own START, END and REPORT lines, three for each request.
     quota_per_second: how many requests of callers it answers for each registry in each environment, beyond which it
         answers 429; 0: as many as come.
+    quota_versions: how many versions each registry may hold, beyond which what is new is answered 429; 0: any number.
     kms_keys: ARNs of KMS keys with which it wraps data keys of shared KEKs, separated by commas; empty: none.
     """
 
@@ -30,6 +31,7 @@ class Function:
     tracing: bool = False
     platform_logs: bool = False
     quota_per_second: float = 0.0
+    quota_versions: int = 0
     kms_keys: str = ""
 
     @property
@@ -48,6 +50,7 @@ RULES: Rules = {
     "memory_mb": (lambda value: 256 <= value <= 10_240, "it must be 256 to 10240"),
     "reserved_concurrency": (lambda value: value >= 0, "it must be 0 or more"),
     "quota_per_second": (lambda value: value >= 0, "it must be 0 or more"),
+    "quota_versions": (lambda value: value >= 0, "it must be 0 or more"),
     "holders_seconds": (lambda value: value >= 0, "it must be 0 or more"),
     "kms_keys": (
         # By the ARN of the key: an alias may be given to another key without a change of this stack.

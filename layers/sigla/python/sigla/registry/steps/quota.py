@@ -5,10 +5,11 @@ registration, those that came to nothing as well, and no delete.
 """
 
 from collections.abc import Callable
-from typing import Final
+from typing import Final, Protocol
 
 from sigla.errors import QuotaReached
 from sigla.ports.clock import Clock, Moment
+from sigla.ports.tally import VersionTally
 
 COUNTED_MS: Final = 60_000
 """How long a count is believed, where it refuses: counting may take a while, and who is refused may come again."""
@@ -43,10 +44,38 @@ class Quota:
         return self._estimate
 
 
+class SharedQuota:
+    """So much of one thing, whichever of several instances is asked: they add to one number.
+
+    What is refused stays in the number, which is at its end then, until it is counted again. Only as many get past it
+    as are under way while it is counted.
+    """
+
+    def __init__(self, most: int, what: str, tally: VersionTally, clock: Clock) -> None:
+        self._most = most
+        self._what = what
+        self._tally = tally
+        self._clock = clock
+
+    def spend(self, amount: int) -> None:
+        """Raises QuotaReached where there is no room for so much more, StoreError."""
+        held = self._tally.add(amount)
+        if (held is None or held > self._most) and self._tally.recount(self._clock.now() - COUNTED_MS + 1):
+            held = self._tally.add(amount)
+        if held is not None and held > self._most:
+            raise QuotaReached(what=self._what, most=self._most, again_s=COUNTED_MS // 1000)
+
+
+class Fence(Protocol):
+    """A quota of either kind."""
+
+    def spend(self, amount: int) -> None: ...
+
+
 class Quotas:
     """What a registration costs of each. versions, bytes: None where there is no quota."""
 
-    def __init__(self, versions: Quota | None = None, bytes: Quota | None = None) -> None:
+    def __init__(self, versions: Fence | None = None, bytes: Fence | None = None) -> None:
         self._versions = versions
         self._bytes = bytes
 

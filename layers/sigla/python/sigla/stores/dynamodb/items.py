@@ -28,6 +28,7 @@
                   hash: its SHA-256; follows, before: number and hash of the one before it
     CAUGHT_UP     at: every journal row before it has a segment
     DELIVERED     through: a number; a bus has taken the events of every segment up to it
+    TALLY         versions: how many the registry holds, where that is bounded; counted: when they were counted last
 
 hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.
 

@@ -107,6 +107,9 @@ class Places:
     def delivered(self) -> Key:
         return keys.segments_pk(self.registry), keys.DELIVERED
 
+    def tally(self) -> Key:
+        return keys.registry_wide_pk(self.registry), keys.TALLY
+
     def kek(self, name: str) -> Key:
         return keys.keks_pk(self.registry), keys.kek_sk(name)
 

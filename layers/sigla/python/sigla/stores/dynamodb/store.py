@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.principals import AwsPrincipals
     from sigla.stores.dynamodb.regions import AwsRegion
     from sigla.stores.dynamodb.served import AwsServed
+    from sigla.stores.dynamodb.tally import AwsTally
     from sigla.stores.dynamodb.zones import AwsZones
     from sigla.stores.s3.api_keys import AwsKeys
     from sigla.stores.s3.bodies import AwsBodies
@@ -97,6 +98,12 @@ class AwsStore:
             TableMark(self._clients.dynamodb, self._table, self.clock, registry=self._registry),
             BucketMark(self.objects, self._bucket, registry=self._registry),
         )
+
+    @cached_property
+    def tally(self) -> "AwsTally":
+        from sigla.stores.dynamodb.tally import AwsTally
+
+        return AwsTally(self._clients.dynamodb, self._table, self.clock, self.catalog, registry=self._registry)
 
     @cached_property
     def served(self) -> "AwsServed":
