@@ -227,6 +227,7 @@ ROWS = (
     Row("PUT /config/{subject}", "/config/:.__GLOBAL:", OUTSIDE, {"compatibility": "NONE"}),
     Row("PUT /config/{subject}", "/config/:.team:", IN_TEAM, {"compatibility": "NONE"}),
     Row("DELETE /config/{subject}", "/config/a-one", IN_A),
+    Row("GET /settings", "/settings", ANYWHERE),
     Row("GET /mode", "/mode", ANYWHERE),
     Row("PUT /mode", "/mode", OUTSIDE, {"mode": "READONLY"}),
     Row("DELETE /mode", "/mode", OUTSIDE),

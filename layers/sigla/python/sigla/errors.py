@@ -119,6 +119,8 @@ class ModeNotConfigured(Refusal):
 
 
 class Incompatible(Refusal):
+    """Its fact `objections` is what `rules.compatibility` found, for who shows where in a file it is."""
+
     code = 40901
     text = (
         'Schema being registered is incompatible with an earlier schema for subject "{subject}", details: [{details}]'

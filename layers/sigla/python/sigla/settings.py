@@ -14,6 +14,7 @@ from sigla.contract import DEFAULT_LEVEL, REQUEST_BYTES, SCHEMA_BYTES
 from sigla.rules.compatibility import LEVELS
 
 PREFIX = "SIGLA_"
+REMOTE_URL = f"{PREFIX}URL"
 REMOTE_USER = (f"{PREFIX}USER", f"{PREFIX}SECRET")
 """With which commands enter another registry: a name and a secret. A registry itself ignores both."""
 
@@ -143,7 +144,7 @@ class Settings:
         known = {field.name: field for field in fields(cls)}
         given: dict[str, Any] = {}
         for variable, text in environ.items():
-            if not variable.startswith(PREFIX) or variable in REMOTE_USER:
+            if not variable.startswith(PREFIX) or variable in (REMOTE_URL, *REMOTE_USER):
                 continue
             name = variable.removeprefix(PREFIX).lower()
             if name not in known:

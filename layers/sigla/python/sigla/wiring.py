@@ -1,4 +1,4 @@
-"""The only file that reads the environment: settings in, a running registry out."""
+"""Settings in, a running registry out: what starts reads the environment here, and nowhere else."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -176,11 +176,6 @@ def own_zone(given: str = "") -> "Where | None":
     from sigla.aws import zone  # of the standard library alone: a client machine has nothing of AWS
 
     return zone.located(given or os.environ.get(f"{PREFIX}ZONE", ""), os.environ)
-
-
-def of_another_registry(variable: str) -> str:
-    """What the environment says of a registry that is asked: its URL, or with which credentials."""
-    return os.environ.get(variable, "")
 
 
 def _table_of(settings: Settings, what: str) -> str:

@@ -27,6 +27,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla log                    who changed what, and when
   sigla auth explain TOKEN     what a bearer token would be, or why it is refused
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
+  sigla check FILE…            would these schemas be accepted? Nothing is written
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
   sigla mirror URL             keeps a registry as another one is, until clients are moved over
@@ -104,6 +105,7 @@ def _parser() -> argparse.ArgumentParser:
     from sigla.cli import (
         auth,
         backup,
+        check,
         deploy,
         explain,
         export,
@@ -131,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
     auth.add_to(commands)
     zone_url.add_to(commands)
     log.add_to(commands)
+    check.add_to(commands)
     import_.add_to(commands)
     export.add_to(commands)
     mirror.add_to(commands)

@@ -14,17 +14,17 @@ HELP = (
 )
 
 
-def add_user_option(parser: argparse.ArgumentParser) -> None:
+def add_user_option(parser: "argparse.ArgumentParser | argparse._ArgumentGroup") -> None:
     parser.add_argument("--user", default="", metavar="NAME[:SECRET]", help=HELP)
 
 
 def user_of(args: argparse.Namespace, url: str) -> str:
     """NAME:SECRET for this URL; empty without a user, and where the URL brings one. Raises Misuse."""
-    from sigla import wiring
     from sigla.remote.urls import has_user
     from sigla.settings import REMOTE_USER
+    from sigla.terminal.environment import of_another_registry
 
-    name, secret = map(wiring.of_another_registry, REMOTE_USER)
+    name, secret = map(of_another_registry, REMOTE_USER)
     said: str = args.user or ("" if has_user(url) else name)
     if not said or ":" in said:
         return said

@@ -50,8 +50,9 @@ def run(args: argparse.Namespace) -> int:
     from sigla import wiring
     from sigla.remote.zones import bare_url, directory
     from sigla.stores.clock import SystemClock
+    from sigla.terminal.environment import of_another_registry
 
-    given = args.registry or wiring.of_another_registry("SCHEMA_REGISTRY_URL")
+    given = args.registry or of_another_registry("SCHEMA_REGISTRY_URL")
     if not given:
         raise Misuse("The registry is missing: give --registry URL, or set SCHEMA_REGISTRY_URL.")
     with reading_remote():

@@ -51,6 +51,7 @@ class Registry(Resources):
     mode = _settings.mode
     change_mode = _settings.change_mode
     drop_mode = _settings.drop_mode
+    listed_settings = _settings.listed_settings
 
     contexts = _contexts.contexts
     drop_context = _contexts.drop_context

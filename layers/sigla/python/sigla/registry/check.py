@@ -10,7 +10,7 @@ from sigla.registry.resources import Resources, View
 from sigla.registry.steps import parsing
 from sigla.registry.steps.parsed import Offered
 from sigla.rules import compatibility
-from sigla.rules.compatibility import Earlier
+from sigla.rules.compatibility import Earlier, Objection
 
 STEPS_OF_A_VERSION = 50
 
@@ -50,9 +50,16 @@ def check_in(
 
 def messages(resources: Resources, view: View, offered: Offered, only: Sequence[Row] | None = None) -> tuple[str, ...]:
     """The messages against the active versions, or against `only` these."""
+    return tuple(objection.message for objection in objections(resources, view, offered, only))
+
+
+def objections(
+    resources: Resources, view: View, offered: Offered, only: Sequence[Row] | None = None
+) -> tuple[Objection, ...]:
+    """As `messages`, with what each of them rests on."""
     config = view.config
     rows = _active(resources, view) if only is None else only  # COMPAT-2
-    return compatibility.check(
+    return compatibility.objections(
         offered.parsed,
         offered.schema.metadata,
         (_earlier(resources, view, row) for row in rows),

@@ -19,7 +19,7 @@ from sigla import effort
 from sigla.changes import Head, Registered
 from sigla.errors import IdTaken, IdUsedUp, Incompatible, Taken
 from sigla.model import Body, BodyKey, Draft, Guid, Record, Row, SchemaId, Subject, Target, Version
-from sigla.registry.check import messages
+from sigla.registry.check import objections
 from sigla.registry.resources import Resources, View, check_references
 from sigla.registry.steps import drafts, lost, numbering, parsing
 from sigla.registry.steps.committing import commit, nonce, until_committed
@@ -287,8 +287,9 @@ def _means_other(standing: Body, offered: Offered) -> bool:
 
 
 def _check_compatible(resources: Resources, view: View, offered: Offered) -> None:
-    if found := messages(resources, view, offered):
-        raise Incompatible(subject=view.subject.qualified, details=", ".join(found))
+    if found := objections(resources, view, offered):
+        details = ", ".join(each.message for each in found)
+        raise Incompatible(subject=view.subject.qualified, details=details, objections=found)
 
 
 def _superseded(resources: Resources, view: View, schema_id: SchemaId, version: Version) -> Iterator[Row]:

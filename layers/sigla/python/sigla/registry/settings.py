@@ -5,11 +5,13 @@ CFG-1 to CFG-10 and MODE-1 to MODE-11 say what becomes of an entry, INH-1 to INH
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import chain
 from typing import Any
 
 from sigla.changes import ConfigChanged, ImportBegun, ModeChanged
 from sigla.contract import FORWARD, IMPORT, MODES, POLICIES, READWRITE
 from sigla.errors import (
+    Denied,
     ForwardOnlyGlobal,
     ImportIntoExisting,
     InvalidLevel,
@@ -20,13 +22,16 @@ from sigla.errors import (
     Referenced,
     SubjectNotFound,
 )
-from sigla.model import GLOBAL, REGISTRY_WIDE, Config, Search, Show, Subject
+from sigla.model import DEFAULT_CONTEXT, GLOBAL, REGISTRY_WIDE, Config, Page, Search, Settings, Show, Subject
+from sigla.registry.paging import paged
 from sigla.registry.resources import Resources, View
 from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.rules import names, rule_sets
 from sigla.rules.compatibility import LEVELS
 from sigla.rules.settings import with_level
 from sigla.rules.subject import check_writable
+
+NOTHING_SET = Settings()
 
 ALWAYS_ANSWERED = (GLOBAL, REGISTRY_WIDE)
 """Scopes that report the server's default where they have no entry (INH-4)."""
@@ -41,6 +46,24 @@ def config(resources: Resources, scope: Subject, *, default_to_global: bool = Fa
     if own is None and scope not in ALWAYS_ANSWERED:  # CFG-6, CFG-7
         raise LevelNotConfigured(subject=scope)
     return with_level(own or Config(), resources.options.default_level)  # CFG-8
+
+
+def listed_settings(resources: Resources, search: Search, *, page: Page) -> list[tuple[Subject, Settings]]:
+    """Scopes with an entry of their own: those above all that is searched, then those that match, by their names."""
+    above = [REGISTRY_WIDE, GLOBAL]
+    if search.context and search.context != DEFAULT_CONTEXT:
+        above.append(Subject(search.context, ""))
+    told = {scope: own for scope in above if (own := _own(resources, scope)) != NOTHING_SET}
+    below = (each for each in resources.catalog.settings(search) if each[0] not in told)
+    return paged(chain(told.items(), below), page)
+
+
+def _own(resources: Resources, scope: Subject) -> Settings:
+    """What is set for the scope itself; nothing, to a principal that may not see it: a list leaves that out."""
+    try:
+        return replace(resources.look(scope).chain.own, revision="")
+    except Denied:
+        return NOTHING_SET
 
 
 def change_config(resources: Resources, scope: Subject, patch: Mapping[str, Any]) -> Config:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from typing import Any, Final
+from urllib.parse import quote
 
 from sigla.associations import records
 from sigla.associations.nouns import TOPIC
 from sigla.journal.replay import TopicRecord
+from sigla.model import Subject
 from sigla.ports.progress import Progress
 from sigla.records import pair
 from sigla.remote.client import Remote
@@ -29,6 +31,12 @@ def read(remote: Remote, progress: Progress, *, page: int = PAGE) -> list[TopicR
         if found:
             progress("associations", len(found))
     return [record for each in found.values() for record in _records_of(each)]
+
+
+def of_subject(remote: Remote, subject: Subject) -> list[TopicRecord]:
+    """Those of one subject; none where the registry has no associations."""
+    answer = remote.find(f"/associations/subjects/{quote(subject.qualified, safe='')}", limit=PAGE)
+    return [record for each in answer or () for record in _records_of(each)]
 
 
 def _records_of(answer: Json) -> Iterator[TopicRecord]:

@@ -75,7 +75,7 @@ class Api:
         return {} if self.contexts is None else {"subjectPrefix": EVERYWHERE}
 
 
-def _api(remote: Remote) -> Api:
+def api_of(remote: Remote) -> Api:
     contexts = remote.find("/contexts")
     # Karapace answers for every subject that it may be written to, whether that was set or not.
     mode = READWRITE if contexts is None and _mode(remote, "/mode") in (None, READWRITE) else None
@@ -83,8 +83,8 @@ def _api(remote: Remote) -> Api:
 
 
 def _state(remote: Remote, progress: Progress, page: int) -> State:
-    api = _api(remote)
-    found = _schemas(remote, api, progress, page) if api.lists_schemas else _schemas_one_by_one(remote, progress)
+    api = api_of(remote)
+    found = _schemas(remote, api, progress, page) if api.lists_schemas else schemas_one_by_one(remote, progress)
     schemas = sorted(found, key=lambda each: (each.get("ts") or 0, each["version"]))
     remote.get(f"/subjects/{quote(NOBODYS, safe='')}/versions")
     contexts = [name for name in api.contexts or () if name != GLOBAL.context]
@@ -95,7 +95,7 @@ def _state(remote: Remote, progress: Progress, page: int) -> State:
     scopes = [GLOBAL, *registry_wide, *(Subject(name, "") for name in contexts), *map(names.subject, subjects)]
     records_found = [replay.from_answer(each) for each in schemas]
     records_found += [TopicRecord(*records.context_record(name, listed=True), 0, 0) for name in contexts]
-    for some in remote.many(partial(_settings_of, api=api), scopes, "settings", progress):
+    for some in remote.many(partial(settings_of, api=api), scopes, "settings", progress):
         records_found += some
     records_found += associations.read(remote, progress)
     records_found += keys_of_fields.read(remote, progress)
@@ -106,15 +106,17 @@ def _state(remote: Remote, progress: Progress, page: int) -> State:
 
 def _schemas(remote: Remote, api: Api, progress: Progress, page: int) -> list[Json]:
     """Every version; of those that are soft-deleted, `deleted` says so."""
-    found = _listed(remote, api, progress, page, deleted="true")
+    found = listed_schemas(remote, api, progress, page, deleted="true")
     if any("deleted" in each for each in found.values()):
         return list(found.values())
     # A registry of old lists soft-deleted versions like all others.
-    live = _listed(remote, api, progress, page)
+    live = listed_schemas(remote, api, progress, page)
     return [{**each, "deleted": place not in live} for place, each in found.items()]
 
 
-def _listed(remote: Remote, api: Api, progress: Progress, page: int, **query: str) -> dict[tuple[str, int], Json]:
+def listed_schemas(
+    remote: Remote, api: Api, progress: Progress, page: int, **query: str
+) -> dict[tuple[str, int], Json]:
     """Versions by subject and number: page by page, until one has nothing new."""
     found: dict[tuple[str, int], Json] = {}
     known = -1
@@ -126,7 +128,7 @@ def _listed(remote: Remote, api: Api, progress: Progress, page: int, **query: st
     return found
 
 
-def _schemas_one_by_one(remote: Remote, progress: Progress) -> list[Json]:
+def schemas_one_by_one(remote: Remote, progress: Progress) -> list[Json]:
     """As `_schemas`, where there is no list of them."""
     subjects = remote.get("/subjects", deleted="true") or ()
     places = [place for some in remote.many(_versions_of, subjects, "subjects", progress) for place in some]
@@ -148,7 +150,7 @@ def _version(remote: Remote, place: tuple[str, int, bool]) -> Json:
     return {**answer, "deleted": deleted}
 
 
-def _settings_of(remote: Remote, scope: Subject, *, api: Api) -> list[TopicRecord]:
+def settings_of(remote: Remote, scope: Subject, *, api: Api) -> list[TopicRecord]:
     """What is set for the scope itself."""
     place = f"/{quote(scope.qualified, safe='')}" if scope != GLOBAL else ""
     config, mode = remote.get(f"/config{place}"), _mode(remote, f"/mode{place}")

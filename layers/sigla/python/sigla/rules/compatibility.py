@@ -23,8 +23,32 @@ class Direction(Enum):
     OLD_READS_NEW = ("old", "new")
 
 
-_Compare: TypeAlias = Callable[[Parsed, Parsed, Direction], Iterator[str]]
-"""(new, old, who reads whom) → messages."""
+@dataclass(frozen=True, slots=True)
+class Earlier:
+    """An active version of the subject, with the metadata it was registered with."""
+
+    version: Version
+    parsed: Parsed
+    metadata: Metadata | None
+
+
+@dataclass(frozen=True, slots=True)
+class Objection:
+    """One message of a check, and what it rests on.
+
+    finding: the difference, where the message tells of one. direction: who cannot read whom, then. version: of the
+    earlier schema. quotes: the message objects to nothing, it says what was compared.
+    """
+
+    message: str
+    finding: Finding | None = None
+    direction: Direction | None = None
+    version: Version | None = None
+    quotes: bool = False
+
+
+_Compare: TypeAlias = Callable[[Parsed, Earlier, Direction], Iterator[Objection]]
+"""(new, old, who reads whom) → what stands against it."""
 
 
 class Against(Enum):
@@ -55,15 +79,6 @@ LEVELS: Mapping[str, Level] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Earlier:
-    """An active version of the subject, with the metadata it was registered with."""
-
-    version: Version
-    parsed: Parsed
-    metadata: Metadata | None
-
-
 def check(
     new: Parsed,
     metadata: Metadata | None,
@@ -75,7 +90,32 @@ def check(
     validate_fields: bool = False,
     policy: str = STRICT,
 ) -> tuple[str, ...]:
-    """The messages of a check, in the order of A.4; none if the new schema may follow.
+    """The messages of a check; none if the new schema may follow. The arguments are those of `objections`."""
+    found = objections(
+        new,
+        metadata,
+        earlier,
+        language=language,
+        level=level,
+        group=group,
+        validate_fields=validate_fields,
+        policy=policy,
+    )
+    return tuple(each.message for each in found)
+
+
+def objections(
+    new: Parsed,
+    metadata: Metadata | None,
+    earlier: Iterable[Earlier],
+    *,
+    language: Language,
+    level: str,
+    group: str | None = None,
+    validate_fields: bool = False,
+    policy: str = STRICT,
+) -> tuple[Objection, ...]:
+    """What stands against the new schema, in the order of A.4; nothing if it may follow.
 
     earlier: newest first; consumed no further than the level needs. group: a metadata property; only versions with the
     new schema's value for it take part (GR-1). However many versions there are, the comparisons share one budget.
@@ -86,47 +126,48 @@ def check(
     versions = (old for old in earlier if group is None or _property(old.metadata, group) == _property(metadata, group))
     newest = list(islice(versions, 1))
     compare = partial(_compared, language=language, budget=Budget(), policy=policy)
-    messages: list[str] = []
+    found: list[Objection] = []
     if validate_fields:
-        messages += _reserved_fields(new, metadata, newest, language)
+        found += map(Objection, _reserved_fields(new, metadata, newest, language))
     for old in newest if against is Against.LATEST else chain(newest, versions):
-        findings = list(_against(new, old, directions, compare))
-        messages += findings
-        if findings:
+        against_it = list(_against(new, old, directions, compare))
+        found += against_it
+        if against_it:
             break
-    if messages:
-        messages.append(f"{{validateFields: '{str(validate_fields).lower()}', compatibility: '{level}'}}")
-    return tuple(messages)
+    if found:
+        settings = f"{{validateFields: '{str(validate_fields).lower()}', compatibility: '{level}'}}"
+        found.append(Objection(settings, quotes=True))
+    return tuple(found)
 
 
-def _against(new: Parsed, old: Earlier, directions: Sequence[Direction], compare: _Compare) -> Iterator[str]:
+def _against(new: Parsed, old: Earlier, directions: Sequence[Direction], compare: _Compare) -> Iterator[Objection]:
     if not directions:
         return
     if old.parsed.language != new.language:
-        yield "Incompatible because of different schema type"
+        yield Objection("Incompatible because of different schema type", version=old.version)
         return
-    failed: list[str] = []
+    failed: list[Objection] = []
     for direction in directions:
-        failed = list(compare(new, old.parsed, direction))
+        failed = list(compare(new, old, direction))
         yield from failed
     # Only the direction checked last tells which schema it failed against (MS-1).
     if failed:
-        yield f"{{oldSchemaVersion: {old.version}}}"
-        yield _quoted(old.parsed.canonical)
+        yield Objection(f"{{oldSchemaVersion: {old.version}}}", quotes=True)
+        yield Objection(_quoted(old.parsed.canonical), quotes=True)
 
 
 def _compared(
-    new: Parsed, old: Parsed, direction: Direction, *, language: Language, budget: Budget, policy: str
-) -> Iterator[str]:
-    """The messages of one comparison."""
-    reader, writer = (new, old) if direction is Direction.NEW_READS_OLD else (old, new)
+    new: Parsed, old: Earlier, direction: Direction, *, language: Language, budget: Budget, policy: str
+) -> Iterator[Objection]:
+    """What one comparison came to."""
+    reader, writer = (new, old.parsed) if direction is Direction.NEW_READS_OLD else (old.parsed, new)
     try:
         findings: tuple[Finding, ...] = language.compare(reader, writer, budget, policy)
     except CheckAbandoned as abandoned:
-        yield abandoned.message
+        yield Objection(abandoned.message, direction=direction, version=old.version)
         return
     for finding in findings:
-        yield language.sentence(finding, *direction.value)
+        yield Objection(language.sentence(finding, *direction.value), finding, direction, old.version)
 
 
 def _quoted(canonical: str) -> str:

@@ -162,6 +162,9 @@ SHAPES: dict[str, Shape] = {
     ),
     "ConfigUpdateRequest": _object(compatibility=_LEVEL, **_SETTINGS),
     "Config": _object(compatibilityLevel=_LEVEL, **_SETTINGS),
+    "Settings": _list(
+        _object("subject", subject=TEXT, config=_object(compatibilityLevel=_LEVEL, **_SETTINGS), mode=TEXT)
+    ),
     "Mode": _object(mode={"type": ["string", "null"], "examples": ["READWRITE", "READONLY", "IMPORT"]}),
     "ModeRequest": _object("mode", mode={"type": ["string", "null"], "examples": ["READWRITE"]}),
     "Registration": _object("id", "guid", "schemaType", id=NUMBER, version=NUMBER, **_SCHEMA, **_HISTORY),

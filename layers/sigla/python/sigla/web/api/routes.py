@@ -269,6 +269,9 @@ ROUTES = (
     Route("DELETE", "/config/{subject}", ADMIN, settings.drop_config, "Forget config of a subject or a context",
           "Config", refuses=(*NO_SUBJECT, errors.OperationNotPermitted), operation="Delete config operation"),
 
+    Route("GET", "/settings", READ, settings.listed_settings, "Config and mode of many subjects and contexts",
+          "Settings", query=(Query("subjectPrefix", TEXT, BEGINS), *PAGED_SCHEMAS), lists=True),
+
     Route("GET", "/mode", READ, settings.mode, "Mode of the default context", "Mode", query=(DEFAULT_TO_GLOBAL,)),
     Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
           body=Body("ModeRequest", "updateTopLevelMode"), query=(FORCE,),

@@ -1,6 +1,6 @@
 """Config and mode. Without a subject in the path the scope is the default context, which the API calls global."""
 
-from sigla.model import Subject
+from sigla.model import Page, Subject
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.web.api.exchange import Exchange
@@ -11,6 +11,18 @@ from sigla.web.http.answer import Answer
 
 def _scope(exchange: Exchange) -> Subject:
     return names.subject(exchange.params.get("subject", ""))
+
+
+def listed_settings(
+    exchange: Exchange,  # noqa: ARG001 - every endpoint is called alike
+    registry: Registry,
+    *,
+    subject_prefix: str,
+    offset: int,
+    limit: int,
+) -> Answer:
+    found = registry.listed_settings(names.search(subject_prefix), page=Page(offset, limit))
+    return json_answer([answers.scope_settings(*each) for each in found])
 
 
 def config(exchange: Exchange, registry: Registry, *, default_to_global: bool) -> Answer:

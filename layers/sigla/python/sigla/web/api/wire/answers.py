@@ -6,7 +6,7 @@ from typing import Any
 
 from sigla.contract import CONFIG, CONFIG_UPDATE, ConfigField
 from sigla.keys import utf16
-from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Subject, Tagged, Version
+from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Settings, Subject, Tagged, Version
 from sigla.ports.zones import Zone
 from sigla.registry.differences import Compared
 from sigla.rules.difference import form_of
@@ -112,6 +112,16 @@ def compared(found: Compared) -> Json:
 def config(said: Config) -> Json:
     """A config entry as GET and DELETE show it."""
     return _settings(said, CONFIG, {})
+
+
+def scope_settings(scope: Subject, said: Settings) -> Json:
+    """What is set for a scope itself. The global one has no name."""
+    told: Json = {"subject": scope.qualified}
+    if said.config is not None:
+        told["config"] = config(said.config)
+    if said.mode is not None:
+        told["mode"] = said.mode
+    return told
 
 
 def config_update(said: Config, patch: Mapping[str, object]) -> Json:
