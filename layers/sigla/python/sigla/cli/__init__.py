@@ -34,6 +34,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla backup FILE            a registry in one file, while it is served
   sigla restore FILE DIR       a registry from such a file, or into AWS with --store
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
+  sigla diff A B               what has changed between two schemas, and who can read whom
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment
   sigla stage STAGE.toml       the settings of a deployment to AWS, by asking
@@ -107,6 +108,7 @@ def _parser() -> argparse.ArgumentParser:
         backup,
         check,
         deploy,
+        diff,
         explain,
         export,
         ids,
@@ -145,5 +147,6 @@ def _parser() -> argparse.ArgumentParser:
     stage.add_to(commands)
     deploy.add_to(commands)
     explain.add_to(commands)
+    diff.add_to(commands)
     jobs.add_to(commands)
     return parser

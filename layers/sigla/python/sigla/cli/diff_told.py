@@ -1,6 +1,7 @@
 """What is between two schemas, for people."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from sigla.languages.outline import ADDED, MOVED, REMOVED, RENAMED, SchemaChange
@@ -37,6 +38,13 @@ def as_text(told: Difference, old: str, new: str) -> Iterator[str]:
     yield from verdict("BACKWARD", told.backward, reader=new, writer=old)
     yield from verdict("FORWARD", told.forward, reader=old, writer=new)
     yield f"FULL      {'yes' if told.backward.compatible and told.forward.compatible else 'no'}"
+
+
+def with_spelling(told: Difference, old: str, new: str) -> Difference:
+    """old, new: the texts as they were given. A file may be spelled otherwise than what would be stored of it."""
+    if told.sameness is Sameness.IDENTICAL and old != new:
+        return replace(told, sameness=Sameness.SPELLING)
+    return told
 
 
 def place_of(change: SchemaChange) -> str:
