@@ -111,6 +111,19 @@ def test_a_dump_knows_what_its_registry_knew(file: Path, data: str, tmp_path: Pa
     assert capsys.readouterr().out.endswith(f"1 file against {dump}: 1 refused\n")
 
 
+@pytest.mark.parametrize(
+    "form, beginning",
+    [("github", "::error file="), ("sarif", '{"$schema":'), ("junit", "<?xml version='1.0'")],
+)
+def test_reports_of_ci_have_the_same_status(form: str, beginning: str, file: Path, data: str, capsys: Captured) -> None:
+    """A build is red by its exit status, whatever it shows."""
+    file.write_text(record(ID, NOTE))
+    assert main(["check", "--data", data, "--subject", "orders-value", "--format", form, str(file)]) == 1
+    told = capsys.readouterr().out
+    assert told.startswith(beginning)
+    assert "READER_FIELD_MISSING_DEFAULT_VALUE" in told
+
+
 @pytest.fixture
 def served() -> Iterator[Registry]:
     with EmbeddedStore() as store:

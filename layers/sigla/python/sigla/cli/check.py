@@ -31,7 +31,7 @@ EPILOG = """\
 """
 
 TYPES = ("AVRO", "JSON", "PROTOBUF")
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "github", "sarif", "junit")
 _REFERENCE = re.compile(r"(?P<name>.+?)=(?P<subject>.+?)(?::(?P<version>[0-9]{1,10}))?")
 
 
@@ -73,7 +73,7 @@ def _reference(text: str) -> "OfferedReference":
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if a file would be refused. Raises Misuse, Refused."""
-    from sigla.schema_files import reports
+    from sigla.schema_files import ci_reports, reports
     from sigla.schema_files.check import check_file
     from sigla.schema_files.scratch import scratch
 
@@ -85,7 +85,14 @@ def run(args: argparse.Namespace) -> int:
     ):
         found = [check_file(scratched, file) for file in files]
         remarks = _remarks(facts)
-    report = {"text": reports.text_report, "json": reports.json_report}[args.format]
+    made = {
+        "text": reports.text_report,
+        "json": reports.json_report,
+        "github": ci_reports.github_report,
+        "sarif": ci_reports.sarif_report,
+        "junit": ci_reports.junit_report,
+    }
+    report = made[args.format]
     print(report(found, facts.shown, remarks=remarks))
     return int(not all(each.is_accepted for each in found))
 
