@@ -57,7 +57,7 @@ def codes(registry: RemoteRegistry, subjects: list[Subject]) -> list[int]:
         scratched.expect(subjects)
         drafts = [(subject, Draft(text(subject, version))) for subject in subjects for version in (3, 4)]
         found = [outcome(scratched, *each) for each in drafts]
-    return [each.refusal.code if each.refusal else each.record.version if each.record else 0 for each in found]
+    return [each.refusal.code if each.refusal else (each.record and each.record.version) or 0 for each in found]
 
 
 def expected(subjects: list[Subject]) -> list[int]:
