@@ -29,11 +29,11 @@ from tests.unit.aws.faults import AFTER, CODES, Fault, failure, refusal
 
 
 class Store:
-    """A fresh registry of an account. table: of another one, beside which it stands."""
+    """A fresh registry of an account. table: of another one, beside which it stands. epoch: of its region."""
 
-    def __init__(self, of: Account, table: str = "") -> None:
+    def __init__(self, of: Account, table: str = "", *, epoch: int = 0) -> None:
         self._opened = ExitStack()
-        self.stores: AwsStores = self._opened.enter_context(of.stores(table))
+        self.stores: AwsStores = self._opened.enter_context(of.stores(table, epoch=epoch))
         self.catalog: Catalog = self.stores.catalog
         self.bodies: Bodies = self.stores.bodies
         self.journal: Journal = self.stores.journal

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from sigla.errors import Refusal
-from sigla.ports.replaying import Replayer, Shipment
+from sigla.ports.replaying import OrderedReplayer, Shipment
 from sigla.regions.replay import Verdict
 from sigla.stores.sqlite import tables
 from sigla.stores.sqlite.reading import CATALOG
@@ -66,7 +66,7 @@ def shipped(world: World) -> list[Shipment]:
     return list(embedded(world).shipper().shipments())
 
 
-def replayer(world: World) -> Replayer:
+def replayer(world: World) -> OrderedReplayer:
     return embedded(world).replayer(always)
 
 
@@ -74,7 +74,7 @@ def always() -> None:
     """It still follows."""
 
 
-def follow(replayer: Replayer, shipments: Iterable[Shipment]) -> list[Verdict]:
+def follow(replayer: OrderedReplayer, shipments: Iterable[Shipment]) -> list[Verdict]:
     return [replayer.carry_out(shipment) for shipment in shipments]
 
 

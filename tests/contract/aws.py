@@ -106,10 +106,10 @@ class Account:
     objects: Objects
 
     @contextmanager
-    def stores(self, table: str = "") -> Iterator[AwsStores]:
-        """A fresh registry, in a table of its own, or beside others in a table that is there."""
+    def stores(self, table: str = "", *, epoch: int = 0) -> Iterator[AwsStores]:
+        """A fresh registry, in a table of its own, or beside others in a table that is there. epoch: of its region."""
         table, clock, registry = table or make_table(self.dynamodb), SystemClock(), f"r{next(_numbers)}"
-        catalog = AwsCatalog(self.dynamodb, table, clock, registry=registry)
+        catalog = AwsCatalog(self.dynamodb, table, clock, registry=registry, epoch=epoch)
         journal = AwsJournal(self.dynamodb, table, clock, registry=registry)
         bodies = AwsBodies(self.objects, registry=registry)
         yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, self.s3, table, registry, self.objects)

@@ -414,6 +414,11 @@ def journal_at(sk: str) -> int:
     return int(sk.partition("#")[0])
 
 
+def aside_pk(registry: str) -> str:
+    """The partition of commits of another region that wait for others; their sort keys are those of journal rows."""
+    return f"{component(registry)}#aside"
+
+
 def segments_pk(registry: str) -> str:
     return f"{component(registry)}#segments"
 

@@ -17,7 +17,7 @@ from sigla.journal.rows import (
     row,
     row_at,
 )
-from sigla.journal.told_changes import UnknownCommit, change_of, effects_of
+from sigla.journal.told_changes import ToldHead, UnknownCommit, change_of, effects_of, heads_of
 
 __all__ = [
     "ANYONE",
@@ -27,6 +27,7 @@ __all__ = [
     "Entry",
     "Origin",
     "Record",
+    "ToldHead",
     "UnknownCommit",
     "Via",
     "change_of",
@@ -36,6 +37,7 @@ __all__ = [
     "exporters_told",
     "for_region",
     "fresh_token",
+    "heads_of",
     "ids",
     "key_records_of",
     "known",

@@ -177,5 +177,7 @@ def _effects_form(effects: Effects) -> Json:
         "config": effects.config,
         "mode": effects.mode,
         "parts": [*map(_effects_form, effects.parts)],
+        "cleared": [[each.context, each.name, revision] for each, revision in effects.cleared],
+        "moved": dict(effects.moved),
     }
     return {name: effect for name, effect in form.items() if effect}

@@ -22,7 +22,7 @@ never change. A row is a JSON-able mapping:
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, assert_never
 
 from sigla import records as topic
@@ -68,7 +68,8 @@ class Effects:
     """What a commit found and a change alone does not tell.
 
     listed: the context of a registration was not listed before. purged: versions an IMPORT removed. partial: it goes
-    on. config, mode: a purge removed such an entry. parts: of a commit of several changes, those of each.
+    on. config, mode: a purge removed such an entry. parts: of a commit of several changes, those of each. cleared: the
+    subjects of `purged`, each with the revision that it had. moved: numbers of rows of a table, for another region.
     """
 
     listed: bool = False
@@ -77,6 +78,8 @@ class Effects:
     config: bool = False
     mode: bool = False
     parts: "Sequence[Effects]" = ()
+    cleared: Sequence[tuple[Subject, int]] = ()
+    moved: Mapping[str, int] = field(default_factory=dict)
 
 
 NO_EFFECTS = Effects()

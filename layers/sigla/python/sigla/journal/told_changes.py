@@ -80,6 +80,25 @@ def effects_of(row: Mapping[str, Any]) -> Effects:
         raise UnknownCommit(f"what a {row.get('change')!r} of the journal found cannot be read") from wrong
 
 
+ToldHead = tuple[Subject, int, int]
+"""A subject, its revision and how often it was referred to, before a commit."""
+
+
+def heads_of(row: Mapping[str, Any]) -> tuple[Sequence[ToldHead], Sequence[ToldHead]]:
+    """The subjects that the change of a row moves, and those that it rests on besides. Raises UnknownCommit."""
+    try:
+        change = row["commit"]["change"]
+        moved = change["heads"] if "heads" in change else [change["head"]] if "head" in change else []
+        within = change.get("registered", ()) if "heads" in change else [change] if "head" in change else []
+        return _told_heads(moved), _told_heads([head for each in within for head in each.get("seen", ())])
+    except UNFIT as wrong:
+        raise UnknownCommit(f"what a {row.get('change')!r} of the journal is about cannot be read") from wrong
+
+
+def _told_heads(forms: Sequence[Sequence[Any]]) -> Sequence[ToldHead]:
+    return [(Subject(context, name), revision, referred) for context, name, revision, referred in forms]
+
+
 class _ToldChange:
     """The form of one change, with the marks that all have."""
 
@@ -106,7 +125,7 @@ class _Before:
 
     def __init__(self, standing: StandingSubjects, heads: Sequence[Sequence[Any]], numbers: Iterable[int] = ()) -> None:
         """numbers: versions of the first of them."""
-        first, *others = ((Subject(context, name), revision, referred) for context, name, revision, referred in heads)
+        first, *others = _told_heads(heads)
         self._subject = first[0]
         wanted = [VersionKey(self._subject, Version(number)) for number in numbers]
         wanted += [VersionKey(subject, LATEST) for subject, _, _ in others]
@@ -271,4 +290,6 @@ def _effects(form: Json) -> Effects:
         form.get("config", False),
         form.get("mode", False),
         tuple(map(_effects, form.get("parts", ()))),
+        tuple((Subject(context, name), revision) for context, name, revision in form.get("cleared", ())),
+        form.get("moved", {}),
     )

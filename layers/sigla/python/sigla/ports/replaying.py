@@ -30,10 +30,6 @@ class Shipper(Protocol):
 class Replayer(Protocol):
     """What carries them out: in any order, and as often as they come."""
 
-    def end(self) -> int:
-        """The position up to which everything is carried out."""
-        ...
-
     def carry_out(self, shipment: Shipment) -> Verdict:
         """Carries a commit out as it was at its source, whole or not at all, if it is one to be carried out now.
 
@@ -41,4 +37,28 @@ class Replayer(Protocol):
         first (whether it still follows) raises what it raises. Then nothing is changed, or it is not known: repeated,
         it comes to the same end.
         """
+        ...
+
+
+class OrderedReplayer(Replayer, Protocol):
+    """What has the journal of its source: what comes too early is told again, from where that ends."""
+
+    def end(self) -> int:
+        """The position up to which everything is carried out."""
+        ...
+
+
+class WaitingReplayer(Replayer, Protocol):
+    """What keeps commits that come too early, so that they need not be told again."""
+
+    def put_aside(self, shipment: Shipment) -> None:
+        """It waits, durably. Repeated, it changes nothing."""
+        ...
+
+    def aside(self) -> Iterator[Shipment]:
+        """What waits, by its time; without bodies, which are there."""
+        ...
+
+    def take(self, shipment: Shipment) -> None:
+        """It waits no longer."""
         ...

@@ -3,8 +3,14 @@
 The journal of a directory has one order, and each row names the hash of the one before it. So what comes next is known,
 and two journals that have gone apart are told at the first row that differs. Nothing is ever concluded from what is
 missing: it comes late, or once more.
+
+A table has many journals at once: that of each subject, each scope's settings, each context, each KEK with its DEKs. A
+commit names the number that each of those has, once it is written, and whatever it rests on: so it is known what has to
+be there before. What several of them share (counts of an id's holders, who references a subject) comes to the same in
+any order.
 """
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -37,3 +43,27 @@ def verdict_in_order(told: JournalPlace, before: str, end: JournalPlace, standin
     if told.position > end.position + 1:
         return Verdict.EARLY
     return Verdict.CARRY_OUT if before == end.hash else Verdict.DIVERGES
+
+
+class Move(NamedTuple):
+    """A number that a commit moves. told: what it is once that is written. found: what it is here."""
+
+    told: int
+    found: int
+
+
+class RestsOn(NamedTuple):
+    """A number that a commit rests on. least: what it was there. found: what it is here, perhaps of a later commit."""
+
+    least: int
+    found: int
+
+
+def verdict_by_numbers(moves: Iterable[Move], rests: Iterable[RestsOn], *, is_told: bool) -> Verdict:
+    """A commit of a table. is_told: whether the journal here has its row, by its time and its nonce."""
+    moved = list(moves)
+    if is_told:
+        return Verdict.KNOWN
+    if any(move.found < move.told - 1 for move in moved) or any(rest.found < rest.least for rest in rests):
+        return Verdict.EARLY
+    return Verdict.CARRY_OUT if all(move.found == move.told - 1 for move in moved) else Verdict.DIVERGES

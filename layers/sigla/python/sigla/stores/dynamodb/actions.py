@@ -8,7 +8,7 @@ release writes over what a newer one wrote, also where it has not read it.
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sigla.forms import FORM, ITEM, ITEM_OF_REGIONS
@@ -100,6 +100,15 @@ def update(
     values = {**given, **(add or {})}
     arguments = {"Key": _key(key), "UpdateExpression": text, **_conditioned(when, text, values)}
     return Action("Update", key, arguments, when, attributes, add or {}, keep)
+
+
+def resting_on(action: Action, when: Condition | None, sets: Item | None = None) -> Action:
+    """The same action on another condition. sets: what an update sets in the place of what it did."""
+    if action.kind == "Update":
+        given = action.sets if sets is None else sets
+        return update(action.key, given, add=action.add, when=when, keep=action.keep)
+    content = {name: value for name, value in action.arguments.items() if name in ("Item", "Key")}
+    return replace(action, arguments={**content, **_conditioned(when)}, when=when)
 
 
 def merged(actions: Iterable[Action]) -> list[Action]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change, ImportBegun, NumberingSet
@@ -30,6 +30,7 @@ from sigla.model import (
     Subject,
     Version,
 )
+from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.log import LogEntry
 from sigla.ports.regions import Peer
@@ -46,7 +47,7 @@ from sigla.stores.dynamodb import (
     reading,
     sweeping,
 )
-from sigla.stores.dynamodb.actions import Condition, equals, update
+from sigla.stores.dynamodb.actions import Action, Condition, equals, update
 from sigla.stores.dynamodb.commits import TOLD_AT_ONCE, Commits
 from sigla.stores.dynamodb.imports import Imports
 from sigla.stores.dynamodb.kept_histories import KeptHistories
@@ -59,25 +60,35 @@ from sigla.stores.dynamodb.snapshot import Snapshots
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
+if TYPE_CHECKING:  # a function imports the parts that it uses
+    from sigla.stores.dynamodb.replaying import AwsReplayer
+
 
 class AwsCatalog:
     """A `ports.Catalog`. Any thread may use it; several registries may share a table.
 
-    client: a low-level DynamoDB client. peer: the other region, where there is one. Raises StoreError where DynamoDB
-    does not answer.
+    client: a low-level DynamoDB client. peer: the other region, where there is one. epoch: as of `journal.for_region`.
+    Raises StoreError where DynamoDB does not answer.
     """
 
     state: Final = None
     """Other instances write, too."""
 
     def __init__(
-        self, client: Any, table: str, clock: Clock, *, registry: str = "default", peer: Peer | None = None
+        self,
+        client: Any,
+        table: str,
+        clock: Clock,
+        *,
+        registry: str = "default",
+        peer: Peer | None = None,
+        epoch: int = 0,
     ) -> None:
         self._clock = clock
         self._peer = peer
         self._tools = Tools.of(client, table, clock, registry)
         self._snapshots = Snapshots(self._tools)
-        self._commits = Commits(self._tools)
+        self._commits = Commits(self._tools, epoch=epoch)
         self.region = AwsRegion(self._tools)
         """Roles and counters."""
 
@@ -292,6 +303,12 @@ class AwsCatalog:
     def kept_rows(self) -> KeptRows:
         """Rows of keys and associations, for who compares them and puts them right."""
         return KeptRows(self._commits)
+
+    def replayer(self, bodies: Bodies, allowed: Sequence[Action] = ()) -> "AwsReplayer":
+        """Carries out commits of another region. allowed: checks that stand in each transaction."""
+        from sigla.stores.dynamodb.replaying import AwsReplayer
+
+        return AwsReplayer(self, self._tools, bodies, allowed)
 
     def sweep(self, subject: Subject) -> tuple[BodyKey, ...]:
         """Removes what permanent deletes of the subject left behind; the ids it buried. May be repeated."""

@@ -10,6 +10,7 @@ from sigla.journal import Effects
 from sigla.model import BodyKey
 from sigla.stores.dynamodb import changes, histories, sweeping
 from sigla.stores.dynamodb.actions import Action, checked, put, rests_on_another
+from sigla.stores.dynamodb.numbers import numbered
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.principals import AwsPrincipals
 from sigla.stores.dynamodb.reading import states
@@ -45,8 +46,11 @@ class HybridTime:
 
 
 class Commits:
-    def __init__(self, tools: Tools) -> None:
+    """epoch: as of `journal.for_region`."""
+
+    def __init__(self, tools: Tools, *, epoch: int = 0) -> None:
         self.tools = tools
+        self._epoch = epoch
         self._principals = AwsPrincipals(tools.table, tools.places)
         self._time = HybridTime()
 
@@ -65,6 +69,8 @@ class Commits:
         for _ in range(TRIES):
             at = self._time.next(change.ts)
             planned = plan(at)
+            if self._epoch and journaled:
+                planned = numbered(self.tools, planned)
             if planned.claims:
                 self.tools.table.write_all(planned.claims)
             guard = self.tools.fence.guard(change.epoch)
@@ -91,7 +97,8 @@ class Commits:
 
     def _telling(self, change: Change, effects: Effects, at: int, by: str) -> list[Action]:
         """The journal's row, and what it tells in the history of each subject."""
-        places, row = self.tools.places, journal.row(change, effects, journal.origin(change, by))
+        origin = journal.origin(change, by) | journal.for_region(change, effects, self._epoch)
+        places, row = self.tools.places, journal.row(change, effects, origin)
         form: Item = {"form": packed(row), "expires": at // 1000 + JOURNAL_KEPT_S}
         return [put(places.journal(at, change.nonce), form), *histories.items_of(places, row, at)]
 

@@ -18,13 +18,14 @@ from sigla import keys
 from sigla.changes import Author, Change, ImportBegun, ModeChanged
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Settings, Subject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Settings, Subject, Version
 from sigla.stores.dynamodb import sweeping
 from sigla.stores.dynamodb.actions import Action, delete, equals, update
 from sigla.stores.dynamodb.changes import anew, is_marked, marked, mode_before, settled
 from sigla.stores.dynamodb.commits import TIDIED_MS, Commits
 from sigla.stores.dynamodb.lists import Lists
-from sigla.stores.dynamodb.plans import CommitPlan, unmoved
+from sigla.stores.dynamodb.plans import CommitPlan, Tools, unmoved
+from sigla.stores.dynamodb.reading import Life
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
@@ -128,29 +129,7 @@ class Imports:
         tools = self.commits.tools
 
         def plan(at: int) -> CommitPlan:
-            actions: list[Action] = []
-            purged = []
-            contexts: Counter[str] = Counter()
-            if mark:
-                form: Item = {"mode": IMPORT, "revision": change.nonce, "at": at}
-                actions += settled(tools.places, change.scope, form, seen=mark)
-            for life in self.lists.lives(subjects):
-                head = life.state.head
-                if head.newest is not None:
-                    raise Conflict
-                if not head.highest:
-                    continue
-                subject = head.subject
-                after_head = {"revision": head.revision + 1, "nonce": change.nonce, "at": at} | anew(head)
-                actions.append(update(tools.places.head(subject), after_head, when=unmoved(head, at, referred=True)))
-                actions.append(delete(tools.places.listed(subject)))
-                if subject.context != DEFAULT_CONTEXT:
-                    actions.append(delete(tools.places.name(subject)))
-                    contexts[subject.context] -= 1
-                purged += [(subject, row.version) for row in life.rows]
-            for context, count in contexts.items():
-                actions.append(update(tools.places.context(context), {}, add={"count": count}))
-            return CommitPlan(actions, Effects(purged=purged, partial=mark is None))
+            return clearing(tools, change, list(self.lists.lives(subjects)), at, seen=mark)
 
         self.commits.write(change, plan)
 
@@ -166,6 +145,37 @@ class Imports:
         except StoreError:
             pass
         return tuple(buried)
+
+
+def clearing(tools: Tools, change: ImportBegun, lives: Sequence[Life], at: int, *, seen: str | None) -> CommitPlan:
+    """One part of the clearing of a scope. seen: the revision of its settings, which this part ends; None: more follow.
+
+    Raises Conflict.
+    """
+    actions: list[Action] = []
+    purged, cleared = list[tuple[Subject, Version]](), list[tuple[Subject, int]]()
+    contexts: Counter[str] = Counter()
+    if seen is not None:
+        form: Item = {"mode": IMPORT, "revision": change.nonce, "at": at}
+        actions += settled(tools.places, change.scope, form, seen=seen)
+    for life in lives:
+        head = life.state.head
+        if head.newest is not None:
+            raise Conflict
+        if not head.highest:
+            continue
+        subject = head.subject
+        after_head = {"revision": head.revision + 1, "nonce": change.nonce, "at": at} | anew(head)
+        actions.append(update(tools.places.head(subject), after_head, when=unmoved(head, at, referred=True)))
+        actions.append(delete(tools.places.listed(subject)))
+        if subject.context != DEFAULT_CONTEXT:
+            actions.append(delete(tools.places.name(subject)))
+            contexts[subject.context] -= 1
+        purged += [(subject, row.version) for row in life.rows]
+        cleared.append((subject, head.revision))
+    for context, count in contexts.items():
+        actions.append(update(tools.places.context(context), {}, add={"count": count}))
+    return CommitPlan(actions, Effects(purged=purged, partial=seen is None, cleared=cleared))
 
 
 def _before(seen: Settings) -> str | None:

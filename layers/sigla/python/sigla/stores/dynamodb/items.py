@@ -24,11 +24,15 @@
                   progress, of which all but the state are changed without a revision
     principals    name, token, until, expires: of who changed something
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
+    aside         row, position: a commit of another region that waits for another one
     LAST          number, rows, open: the last segment of the journal, open while its object may not be there;
                   hash: its SHA-256; follows, before: number and hash of the one before it
     CAUGHT_UP     at: every journal row before it has a segment
     DELIVERED     through: a number; a bus has taken the events of every segment up to it
     TALLY         versions: how many the registry holds, where that is bounded; counted: when they were counted last
+
+followed: of HOLDERS, in a region that follows another one (`stamped`). moves: of SETTINGS, a context, KEK and EXPORTER,
+in a registry with a second region (`numbers`).
 
 hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.
 

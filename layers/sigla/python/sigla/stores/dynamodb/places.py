@@ -98,6 +98,9 @@ class Places:
     def journal(self, at: int, nonce: str) -> Key:
         return keys.journal_pk(self.registry, crc32(nonce.encode()) % JOURNAL_SHARDS), keys.journal_sk(at, nonce)
 
+    def aside(self, at: int, nonce: str) -> Key:
+        return keys.aside_pk(self.registry), keys.journal_sk(at, nonce)
+
     def last_segment(self) -> Key:
         return keys.segments_pk(self.registry), keys.LAST
 

@@ -11,27 +11,25 @@ exporters have come, the names behind tokens, and the number of the last group o
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
 from sigla import journal
 from sigla.changes import Change, ExporterChanged, NumberingSet
-from sigla.errors import BodyMissing, Conflict
-from sigla.model import Body, BodyKey, SchemaId
+from sigla.errors import Conflict
+from sigla.model import SchemaId
 from sigla.ports.replaying import Shipment
+from sigla.regions import shipping
 from sigla.regions.replay import JournalPlace, Verdict, verdict_in_order
+from sigla.regions.shipping import BodyDiverged
 from sigla.stores.sqlite import changes
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.changes import ChangeOutcome
 from sigla.stores.sqlite.journal import EmbeddedJournal, append_form, hash_of, hash_of_last
 from sigla.stores.sqlite.unit import Reader
-
-BRINGING: Final = frozenset({"Registered", "Imported", "Displaced", "AssociationsChanged"})
-"""Kinds of changes whose ids may be new."""
 
 
 class _Diverged(Exception):
@@ -47,12 +45,8 @@ class EmbeddedShipper:
 
     def shipments(self, after: int = 0) -> Iterator[Shipment]:
         for position, form in self._journal.forms(after):
-            yield Shipment(position, form, dict(self._brought(journal.row_at(position, partial(orjson.loads, form)))))
-
-    def _brought(self, row: Mapping[str, Any]) -> Iterator[tuple[BodyKey, Body]]:
-        for key in sorted(journal.ids([row])) if row.get("change") in BRINGING else ():
-            with suppress(BodyMissing):
-                yield key, self._bodies.get(key)
+            row = journal.row_at(position, partial(orjson.loads, form))
+            yield shipping.shipment(position, form, row, self._bodies)
 
 
 class EmbeddedReplayer:
@@ -83,11 +77,11 @@ class EmbeddedReplayer:
 
     def _execute(self, db: sqlite3.Connection, row: Mapping[str, Any], shipment: Shipment) -> None:
         change = journal.change_of(row, self._catalog)
-        for key in sorted(change.ids):
-            self._bring(key, shipment.bodies.get(key))
         try:
+            for key in sorted(change.ids):
+                shipping.bring(self._bodies, key, shipment.bodies.get(key))
             outcome = ChangeOutcome() if isinstance(change, NumberingSet) else changes.apply(db, change)
-        except Conflict:
+        except (Conflict, BodyDiverged):
             raise _Diverged from None
         if not _is_same(row, change, outcome):
             raise _Diverged
@@ -97,20 +91,6 @@ class EmbeddedReplayer:
             self._bodies.bury(key)
         self._unit.touched |= outcome.touched
         self._unit.touched_exporters |= isinstance(change, ExporterChanged)
-
-    def _bring(self, key: BodyKey, told: Body | None) -> None:
-        """The body of an id that a version holds from now on: it is there, and alive. Raises BodyMissing."""
-        try:
-            standing = self._bodies.get(key)
-        except BodyMissing:
-            if told is None:
-                raise
-            self._bodies.put(key, replace(told, gone=False))
-            return
-        if told is not None and told.schema != standing.schema:
-            raise _Diverged
-        if standing.gone:
-            self._bodies.revive(key, replace(told or standing, gone=False))
 
     def _number(self, change: Change) -> None:
         """No id that the source has given is given here one day, when it takes over."""

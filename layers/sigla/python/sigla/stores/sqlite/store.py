@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from sigla.model import BodyKey
 from sigla.ports.regions import Peer
-from sigla.ports.replaying import Replayer, Shipper
+from sigla.ports.replaying import OrderedReplayer, Shipper
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite import keks
 from sigla.stores.sqlite.bodies import EmbeddedBodies
@@ -104,7 +104,7 @@ class EmbeddedStore:
         """Tells its commits to another region."""
         return EmbeddedShipper(self.journal, self.bodies)
 
-    def replayer(self, allowed: Callable[[], None]) -> Replayer:
+    def replayer(self, allowed: Callable[[], None]) -> OrderedReplayer:
         """Carries out commits of another region. allowed: raises where that is not to be done any more."""
         return EmbeddedReplayer(self._unit, self.bodies, allowed)
 

@@ -1,0 +1,55 @@
+"""A commit on its way to another region, with the bodies of the ids that it brings."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any, Final
+
+from sigla import journal
+from sigla.errors import BodyMissing, StoreError
+from sigla.model import Body, BodyKey
+from sigla.ports.bodies import Bodies
+from sigla.ports.replaying import Shipment
+
+BRINGING: Final = frozenset({"Registered", "Imported", "Displaced", "AssociationsChanged"})
+"""Kinds of changes whose ids may be new."""
+
+
+class BodyDiverged(StoreError):
+    """Another content stands under an id than at the source."""
+
+
+def shipment(position: int, form: bytes, row: Mapping[str, Any], bodies: Bodies) -> Shipment:
+    return Shipment(position, form, dict(_brought(row, bodies)))
+
+
+def _brought(row: Mapping[str, Any], bodies: Bodies) -> Iterator[tuple[BodyKey, Body]]:
+    for key in sorted(journal.ids([row])) if row.get("change") in BRINGING else ():
+        with suppress(BodyMissing):
+            yield key, bodies.get(key)
+
+
+def bring(bodies: Bodies, key: BodyKey, told: Body | None) -> None:
+    """The body of an id that a version holds from now on: it is there, and alive.
+
+    Raises BodyMissing where it is neither here nor told, BodyDiverged, StoreError.
+    """
+    try:
+        standing = bodies.get(key)
+    except BodyMissing:
+        if told is None:
+            raise
+        bodies.put(key, replace(told, gone=False))
+        return
+    if told is not None and told.schema != standing.schema:
+        raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
+    if standing.gone:
+        bodies.revive(key, replace(told or standing, gone=False))
+
+
+def put_missing(bodies: Bodies, key: BodyKey, told: Body) -> None:
+    """The body of a commit that waits: it may be there before anything names it."""
+    try:
+        bodies.get(key)
+    except BodyMissing:
+        bodies.put(key, replace(told, gone=False))

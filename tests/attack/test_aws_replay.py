@@ -1,0 +1,123 @@
+"""A table follows another one: whatever happens there, and however late, often or broken off it is told."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import count, pairwise
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sigla.errors import StoreError
+from sigla.ports.replaying import Shipment
+from sigla.regions.following import deliver
+from sigla.regions.replay import Verdict
+from sigla.stores.dynamodb.actions import condition_check, equals
+from sigla.stores.dynamodb.catalog import AwsCatalog
+from sigla.stores.dynamodb.replaying import NotAllowed
+from tests.attack.aws import Store, failing
+from tests.attack.aws_replay import check_equal, follower, primary, replayer, shipped, stores
+from tests.attack.ports import At
+from tests.attack.replay import STORIES, TRAFFIC, ask
+from tests.attack.stories import HISTORY
+from tests.attack.world import World
+from tests.contract.aws import Account, of_two_parts
+from tests.unit.aws.faults import Fault, Killed
+
+VERBS = st.lists(st.sampled_from(range(len(TRAFFIC))), min_size=1, max_size=30)
+
+
+@pytest.fixture(scope="module")
+def account(moto: Account) -> Iterator[Account]:
+    with pytest.MonkeyPatch.context() as patched:
+        of_two_parts(patched)
+        yield moto
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_follower_has_what_its_primary_has(account: Account, name: str) -> None:
+    """Byte by byte: items, journal, objects. Whatever a client reads, it reads the same at either."""
+    with primary(account) as source, follower(account) as target:
+        ask(source, STORIES[name])
+        assert set(deliver(shipped(source), replayer(target))) == {Verdict.CARRY_OUT}
+        check_equal(source, target)
+
+
+@given(VERBS, st.data())
+def test_rows_may_come_late_and_often_and_in_any_order(
+    account: Account, numbers: list[int], data: st.DataObject
+) -> None:
+    """What comes too early waits in the table, what came before is passed by, and in the end all is equal."""
+    with primary(account) as source, follower(account) as target:
+        replayed_in_any_order(source, target, numbers, data)
+
+
+@pytest.mark.soak
+@settings(max_examples=settings().max_examples // 4, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.sampled_from(range(len(TRAFFIC))), min_size=60, max_size=120), st.data())
+def test_rows_may_come_in_any_order_for_long(account: Account, numbers: list[int], data: st.DataObject) -> None:
+    """The same over long lives."""
+    with primary(account) as source, follower(account) as target:
+        replayed_in_any_order(source, target, numbers, data)
+
+
+def replayed_in_any_order(source: World, target: World, numbers: list[int], data: st.DataObject) -> None:
+    ask(source, (*HISTORY, *(TRAFFIC[number] for number in numbers)))
+    told = shipped(source)
+    again = data.draw(st.lists(st.sampled_from(told), max_size=len(told)), "what comes twice")
+    for part in data.draw(parts_of(data.draw(st.permutations(told + again), "their order"))):
+        deliver(part, replayer(target))
+    assert list(replayer(target).aside()) == []
+    assert {replayer(target).carry_out(shipment) for shipment in told} == {Verdict.KNOWN}
+    check_equal(source, target)
+
+
+def parts_of(link: list[Shipment]) -> st.SearchStrategy[list[list[Shipment]]]:
+    """As segments bring it."""
+    ends = st.lists(st.integers(0, len(link)), max_size=3).map(sorted)
+    return ends.map(lambda at: [link[low:high] for low, high in pairwise([0, *at, len(link)])])
+
+
+# --- cut off ---------------------------------------------------------------------------------------------------------
+
+CUT = (Fault.KILLED, Fault.KILLED_AFTER, Fault.LOST)
+"""Before a call; after it; after it, and its answer was lost."""
+
+
+@pytest.mark.parametrize("fault", CUT, ids=lambda fault: fault.name)
+def test_a_follower_that_is_cut_off_at_any_call_goes_on(account: Account, fault: Fault) -> None:
+    """Nothing of a commit, or all of it, is there; what was told is told again, and in the end all is equal."""
+    with primary(account) as source, follower(account) as target:
+        ask(source, STORIES["an import of what was gone"])
+        told = shipped(source)
+        assert isinstance(target.store, Store)
+        for shipment in told:
+            for number in count():
+                trap = At(number, failing(fault))
+                catalog, bodies = target.store.disturbed(trap)
+                assert isinstance(catalog, AwsCatalog)
+                with suppress(Killed, StoreError):
+                    deliver([shipment], catalog.replayer(bodies))
+                if not trap.acted:
+                    break
+        deliver(told, replayer(target))
+        assert list(replayer(target).aside()) == []
+        check_equal(source, target)
+
+
+def test_a_region_that_does_not_follow_carries_nothing_out(account: Account) -> None:
+    """It has taken over: what the former primary still tells changes nothing."""
+    with primary(account) as source, follower(account) as target:
+        ask(source, HISTORY)
+        role = condition_check((f"{stores(target).registry}#region", "role"), equals(follower=1))
+        with pytest.raises(NotAllowed):
+            deliver(shipped(source), replayer(target, [role]))
+        assert target.rows() == []
+
+
+def test_what_went_on_by_itself_is_told_apart(account: Account) -> None:
+    """Two commits of one revision: the second is not carried out, and is told."""
+    with primary(account) as source, primary(account) as target:
+        ask(source, HISTORY)
+        ask(target, HISTORY[:1])
+        assert deliver(shipped(source), replayer(target)) == {Verdict.DIVERGES: 1, Verdict.CARRY_OUT: 1}
