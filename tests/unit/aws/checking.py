@@ -38,7 +38,7 @@ def settle(stores: AwsStores) -> None:
     stores.catalog.resume_imports(before=LATE)
     rows = _rows(stores)
     for _, item in rows["s"]:
-        if item["sk"] == keys.HEAD:
+        if item["sk"] == keys.HEAD and "context" in item:  # else it is only referenced
             stores.catalog.sweep(items.subject_of(item))
     for key, item in _counts(_rows(stores)).items():
         if item.get("buried"):
@@ -63,7 +63,7 @@ def _rows(stores: AwsStores) -> dict[str, list[tuple[str, Item]]]:
 
 
 def _subjects(rows: dict[str, list[tuple[str, Item]]]) -> tuple[dict[str, SubjectState], Versions]:
-    heads = {name: item for name, item in rows["s"] if item["sk"] == keys.HEAD}
+    heads = {name: item for name, item in rows["s"] if item["sk"] == keys.HEAD and "context" in item}
     states = {name: items.state(items.subject_of(item), item) for name, item in heads.items()}
     versions = {}
     for name, item in rows["s"]:
