@@ -106,7 +106,7 @@ class AwsReplayer:
         self._allowed = allowed
 
     def carry_out(self, shipment: Shipment) -> Verdict:
-        told = _told(shipment)
+        told = _told_commit(shipment)
         for _ in range(TRIES):
             found = self._tools.table.get_many([*self._places_of(told)])
             verdict = self._verdict(told, found)
@@ -284,7 +284,7 @@ def _head_action(action: Action, found: Item) -> Action:
     return resting_on(action, equals(revision=revision, at=at), {**action.sets, "at": max(action.sets["at"], at or 0)})
 
 
-def _told(shipment: Shipment) -> _ToldCommit:
+def _told_commit(shipment: Shipment) -> _ToldCommit:
     """Raises UnknownCommit, RowUnreadable, FormTooNew."""
     row = journal.row_at(shipment.position, partial(orjson.loads, shipment.form))
     effects = journal.effects_of(row)

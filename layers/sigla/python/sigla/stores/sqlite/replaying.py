@@ -18,7 +18,7 @@ import orjson
 
 from sigla import journal
 from sigla.changes import Change, ExporterChanged, NumberingSet
-from sigla.errors import Conflict
+from sigla.errors import Closed, Conflict
 from sigla.model import SchemaId
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
@@ -93,11 +93,13 @@ class EmbeddedReplayer:
         self._unit.touched_exporters |= isinstance(change, ExporterChanged)
 
     def _number(self, change: Change) -> None:
-        """No id that the source has given is given here one day, when it takes over."""
+        """No id that the source has given is given here one day; where there are roles, ceilings see to that."""
+        reached = {key.context: SchemaId(max(key.id, 1)) for key in sorted(change.ids)}
         if isinstance(change, NumberingSet):
-            self._catalog.raise_counter(change.context, change.after)
-        for key in sorted(change.ids):
-            self._catalog.raise_counter(key.context, SchemaId(max(key.id, 1)))
+            reached[change.context] = change.after
+        with suppress(Closed):
+            for context, id in reached.items():
+                self._catalog.raise_counter(context, id)
 
 
 def _is_same(row: Mapping[str, Any], change: Change, outcome: ChangeOutcome) -> bool:
