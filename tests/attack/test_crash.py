@@ -48,7 +48,7 @@ OF_READS = ("silent before",)
 """Whether a read was done makes no difference; who is cut there is cut after the write before it."""
 OF_WRITES = ("silent before", "cut before", "silent after", "cut after")
 WRITING = {
-    *("catalog.commit", "catalog.next_id", "catalog.raise_counter"),
+    *("catalog.commit", "catalog.next_id", "catalog.admit", "catalog.raise_counter"),
     *("bodies.put", "bodies.bury", "bodies.revive", "bodies.mend"),
     *("catalog.advance", "secrets.put", "secrets.delete"),
 }

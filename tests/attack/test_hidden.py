@@ -29,8 +29,8 @@ REACHES = {"a": ("a-",), "team": (":.team:",), "both": ("a-", ":.team:team-"), "
 ROLES = {"reader": False, "writer": False, "deleter": True, "admin": False}
 SMALL = [f"{role} of {reach}" for role in ROLES for reach in REACHES]
 CONTEXTS = (".", ".team", ".other", ".secret", ".listed", ".lkc", ".none")
-DRAWN = re.compile(rb"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|p?[0-9a-f]{16})\b")
-"""What each registry draws for itself, UUIDs of associations and the tokens of a history; and GUIDs."""
+DRAWN = re.compile(rb"\b(?:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|p?[0-9a-f]{16}|[0-9a-f]{64})\b")
+"""What each registry draws for itself, UUIDs of associations and tokens of a history, with their digests; and GUIDs."""
 
 
 def principals() -> Iterator[Principal]:
@@ -192,7 +192,7 @@ class Asked:
         pick = self.chance.choice
         places: Mapping[str, Callable[[], str]] = {
             "subject": lambda: quote(pick(SUBJECTS), safe=""),
-            "version": lambda: pick(("1", "1", "2", "latest", "-1")),
+            **dict.fromkeys(("version", "old", "new"), lambda: pick(("1", "1", "2", "latest", "-1"))),
             "id": lambda: str(pick(range(1, 25))),
             "guid": lambda: pick(self.guids),
             "context": lambda: pick(CONTEXTS),

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from sigla import keys, opening
+from sigla import forms, keys, opening
 from sigla.aws.clients import Clients
 from sigla.errors import FormTooNew
 from sigla.model import BodyKey, Draft, SchemaId, Subject
@@ -155,7 +155,9 @@ def test_a_table_that_a_newer_release_wrote_is_not_waited_for(address: Address, 
     head = {"pk": {"S": keys.subject_pk("default", ORDERS)}, "sk": {"S": keys.HEAD}}
     with closing(Clients()) as clients:
         item = clients.dynamodb.get_item(TableName=address.names[0], Key=head)["Item"]
-        clients.dynamodb.put_item(TableName=address.names[0], Item=item | {"form": {"N": "2"}})
+        clients.dynamodb.put_item(
+            TableName=address.names[0], Item=item | {"form": {"N": str(forms.ITEM_OF_REGIONS + 1)}}
+        )
     with pytest.raises(FormTooNew, match=r"item HEAD of .* install that release or a later one"):
         land(landing, 1, 1)
 

@@ -2,13 +2,19 @@
 
 import asyncio
 
+import pytest
+from starlette.responses import Response
+from starlette.routing import Route
+
 from sigla.auth.guesses import EACH_MS, FREE, LONGEST_MS, MOST_WAITING, Guesses
 from sigla.auth.permissions import Principal, principal
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
+from sigla.web.api.beside import description, for_keys
 from tests.build import FixedClock, Recognises
-from tests.unit.web.conftest import Client, Response
+from tests.unit.web.conftest import Client
+from tests.unit.web.conftest import Response as Answer
 
 
 def test_a_few_wrong_secrets_wait_for_nothing() -> None:
@@ -68,15 +74,28 @@ def test_the_right_secret_is_answered_while_wrong_ones_wait() -> None:
     assert guesses.waiting == 0
 
 
-def _asked_side_by_side(client: Client) -> None:
+@pytest.mark.parametrize("path", ["/openapi.json", "/metrics"])
+def test_a_guess_waits_wherever_a_key_is_asked_for(path: str) -> None:
+    """What stands beside the API would be the quicker way to try secrets."""
+    guesses = Slow()
+    options = app.HttpOptions(authenticate=Recognises(who), guesses=guesses)
+    with EmbeddedStore() as store:
+        registry = Registry(store.catalog, store.bodies, FixedClock())
+        metrics = Route("/metrics", for_keys(lambda: Response("told"), options.authenticate, guesses))
+        beside = [description(options.authenticate, guesses), metrics]
+        _asked_side_by_side(Client(app.build(registry, options=options, beside=beside)), path)
+    assert guesses.waiting == 0
+
+
+def _asked_side_by_side(client: Client, path: str = "/subjects") -> None:
     order: list[str] = []
 
-    async def ask(secret: str) -> Response:
-        answer = await client.send("GET", "/subjects", [b""], {"authorization": secret} if secret else {})
+    async def ask(secret: str) -> Answer:
+        answer = await client.send("GET", path, [b""], {"authorization": secret} if secret else {})
         order.append(secret)
         return answer
 
-    async def all_at_once() -> list[Response]:
+    async def all_at_once() -> list[Answer]:
         return await asyncio.gather(*map(ask, ("wrong", "wrong", "right", "")))
 
     assert [answer.status for answer in asyncio.run(all_at_once())] == [401, 401, 200, 401]

@@ -1,5 +1,6 @@
 """A token, from the header to a principal."""
 
+import base64
 import json
 import threading
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from sigla.auth.tokens.bearer import BearerTokens
 from sigla.auth.tokens.key_sets import KeySet, parse
 from sigla.auth.tokens.presented import LONGEST, TokenRefused
 from sigla.auth.tokens.published import AGAIN_MS, AT_ONCE, KEPT_MS, RETRY_MS, Manner, Published
+from sigla.auth.tokens.signatures import SMALL_ORDER
 from sigla.errors import IssuerSilent
 from sigla.model import Subject
 from tests.build import NOW, FixedClock
@@ -257,6 +259,25 @@ def test_a_short_rsa_key_is_no_key(world: World) -> None:
     with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
         token = jwt.encode(world.issuer.claims(), short, "RS256", headers={"kid": "rsa"})
     assert world.ask(token) is None
+
+
+@pytest.mark.parametrize("sign", [0, 0x80])
+@pytest.mark.parametrize("point", sorted(SMALL_ORDER))
+def test_a_key_for_which_anybody_can_sign_is_no_key(world: World, point: bytes, sign: int) -> None:
+    """A point of small order: with the neutral element and zero as a signature, one message in eight is signed."""
+    spelled = point[:-1] + bytes([point[-1] | sign])
+    jwk = {"kty": "OKP", "crv": "Ed25519", "x": encoded(spelled), "kid": "ed"}
+    world.source.read = lambda _: KeySet(parse(json.dumps({"keys": [jwk]}).encode()), NOW)  # type: ignore[method-assign]  # as above
+    signature = encoded(b"\x01" + bytes(63))
+    head = encoded(json.dumps({"alg": "EdDSA", "kid": "ed"}).encode())
+    forged = (
+        f"{head}.{encoded(json.dumps({**world.issuer.claims(), 'n': n}).encode())}.{signature}" for n in range(20)
+    )
+    assert [world.ask(token) for token in forged] == [None] * 20
+
+
+def encoded(raw: bytes) -> str:
+    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
 def test_a_header_of_another_kind_is_no_token(world: World) -> None:

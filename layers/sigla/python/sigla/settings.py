@@ -31,6 +31,10 @@ EXPORTERS_HERE, EXPORTERS_ELSEWHERE = "here", "elsewhere"
 """Where exporters of a function's registry are written down: by this function; or by another one, since this one has
 no way to the place for credentials."""
 
+REGISTRY_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+"""The name of a registry, where several share a store, a deployment or a server: a part of keys, objects and hosts."""
+REGISTRY_NAME_FORM: Final = "1 to 63 of a-z, 0-9 and '-', not '-' first"
+
 MOST_NAMES_DAYS: Final = 36_500
 
 RETRYING_SECONDS: Final = 20.0

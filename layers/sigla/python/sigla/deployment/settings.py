@@ -45,7 +45,7 @@ from sigla.deployment.choices.rules import (
 )
 from sigla.deployment.choices.together import LOCAL_STACK, TOGETHER
 from sigla.deployment.choices.watch import Watch
-from sigla.settings import MOST_NAMES_DAYS
+from sigla.settings import MOST_NAMES_DAYS, REGISTRY_NAME, REGISTRY_NAME_FORM
 
 AWS, LOCAL = "aws", "local"
 
@@ -304,7 +304,7 @@ EXPECTED: Mapping[type, str] = {
 }
 """How the sentence ends that refuses a value of another kind."""
 
-_REGISTRY = re.compile(r"[a-z0-9][a-z0-9-]{0,62}").fullmatch
+_REGISTRY = REGISTRY_NAME.fullmatch
 _ORIGIN = re.compile(r"\*|null|[a-z][a-z0-9+.-]*://[^/\s?#@A-Z]+").fullmatch
 
 _SECTIONS: Mapping[str, Any] = {
@@ -323,7 +323,7 @@ _SECTIONS: Mapping[str, Any] = {
 _RULES: Rules = {
     "stage": (lambda value: value in (AWS, LOCAL), "it must be aws or local"),
     # It becomes part of S3 keys, DynamoDB keys and metric names, all of which take these as they are.
-    "registry_name": (_REGISTRY, "it must be 1 to 63 of a-z, 0-9 and '-', not '-' first"),
+    "registry_name": (_REGISTRY, f"it must be {REGISTRY_NAME_FORM}"),
     **dict.fromkeys(
         ("registries", "pool"),
         (

@@ -5,7 +5,7 @@ than a stack of middleware. Everything asynchronous about the API is in this fil
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -48,6 +48,7 @@ from sigla.web.api.rendered import MOST_BYTES as RENDERED_BYTES
 from sigla.web.api.rendered import Rendered, etag
 from sigla.web.api.replies import refused
 from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.waiting import keep_waiting
 from sigla.web.console.front_page import front_page
 from sigla.web.http import headers
 from sigla.web.http.answer import Answer
@@ -115,7 +116,7 @@ def build(
     the API's (health, metrics), each with a `path`; without them its description alone, for those who may ask.
     """
     options = options or HttpOptions()
-    beside = [description(options.authenticate)] if beside is None else beside
+    beside = [description(options.authenticate, options.guesses)] if beside is None else beside
     return Application(RouteTable(registry, workers, options, paths_of(beside)), options, beside, lifespan)
 
 
@@ -254,7 +255,7 @@ class RouteTable:
             except Slow as slow:
                 principal = await asyncio.to_thread(slow.answer)
             if principal is None:
-                await self._keep_waiting(sent)
+                await keep_waiting(self._options.guesses, sent)
                 raise Unauthorized(schemes=self._authenticate.schemes)
             call.principal = principal.name
             registry = admitted(registry, route, exchange, principal)
@@ -292,18 +293,6 @@ class RouteTable:
         if answer is not None:
             return answer
         return await self._workers(self._workers.of(route), Task(job, effort, call.asker, size), receive)
-
-    async def _keep_waiting(self, sent: Mapping[bytes, bytes]) -> None:
-        """Whoever guesses secrets; who sends none has only forgotten it."""
-        guesses = self._options.guesses
-        if guesses is None or b"authorization" not in sent:
-            return
-        wait = guesses.wait_s()
-        guesses.waiting += 1
-        try:
-            await asyncio.sleep(wait)
-        finally:
-            guesses.waiting -= 1
 
     def _ask(self, route: Route, exchange: Exchange, registry: Registry) -> Answer:
         answer = route.ask(exchange, registry)

@@ -22,6 +22,7 @@ from sigla.auth.tokens.bearer import LONGEST_HEADER, shows_token, token_of
 from sigla.auth.tokens.issuers import Issuer
 from sigla.auth.tokens.presented import TokenRefused, take_apart
 from sigla.bounded import BoundedMemory
+from sigla.settings import REGISTRY_NAME, REGISTRY_NAME_FORM
 from sigla.web.http.guard import LOCALHOST, host
 from sigla.web.http.headers import picked
 from sigla.web.http.refusals import NoRegistryHere, NoRegistryNamed, SeveralRegistries
@@ -34,12 +35,8 @@ MOST_TOKENS: Final = 4096
 MOST_HOSTS: Final = 64
 """So many are remembered, each as it was spelled."""
 
-_NAME = re.compile("[a-z0-9][a-z0-9-]{0,62}")
-
 _HOST = re.compile("[a-z0-9._-]+|[0-9a-f:.]+")
 """As clients send it: no wildcard, no list, and what is not ASCII as the DNS has it."""
-
-NAME_FORM = "1 to 63 of a-z, 0-9 and '-', not '-' first"
 
 
 class InvalidRegistries(ValueError):
@@ -56,8 +53,8 @@ def read(listed: Iterable[str], domain: str = "") -> Mapping[str, tuple[str, ...
     owners: dict[str, str] = {}
     for each in listed:
         name, equals, given = each.partition("=")
-        if not _NAME.fullmatch(name):
-            raise InvalidRegistries(f"{name!r} cannot be the name of a registry: it must be {NAME_FORM}.")
+        if not REGISTRY_NAME.fullmatch(name):
+            raise InvalidRegistries(f"{name!r} cannot be the name of a registry: it must be {REGISTRY_NAME_FORM}.")
         own = [f"{name}.{LOCALHOST}", *([_host(f"{name}.{domain}")] if domain else [])]
         if not all(own):
             raise InvalidRegistries(f"{domain!r} names no domain: expected one such as registry.example.")

@@ -12,6 +12,24 @@ from sigla.auth.tokens.presented import Presented
 RSA_BITS: Final = range(2048, 8192 + 1)
 """Shorter keys can be broken, longer ones take long."""
 
+SMALL_ORDER: Final = frozenset(
+    bytes.fromhex(point)
+    for point in (
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    )
+)
+"""Points of Ed25519 for which a signature can be made without a secret, without the bit of their sign.
+
+Source: the points of order 1, 2, 4 and 8 with their other spellings, as libsodium refuses them (RFC 8032 §8.9 leaves it
+to whoever verifies).
+"""
+
 _verifier: Final = PyJWS(algorithms=ALGORITHMS)
 
 
@@ -33,4 +51,10 @@ def _opened(jwk: frozenset[tuple[str, str]], algorithm: str) -> PyJWK:
     opened = PyJWK(dict(jwk), algorithm)
     if opened.key_type == "RSA" and opened.key.key_size not in RSA_BITS:
         raise ValueError("an RSA key of another size")
+    if opened.key_type == "OKP" and _unsigned(opened.key.public_bytes_raw()) in SMALL_ORDER:
+        raise ValueError("a point of small order")
     return opened
+
+
+def _unsigned(point: bytes) -> bytes:
+    return point[:-1] + bytes([point[-1] & 0x7F])

@@ -9,10 +9,12 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import READ
 from sigla.errors import DeniedEverywhere, Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.web.api import openapi
 from sigla.web.api.replies import refused
+from sigla.web.api.waiting import keep_waiting
 from sigla.web.api.wire import text
 from sigla.web.http.headers import picked
 
@@ -21,11 +23,13 @@ DESCRIPTION = "/openapi.json"
 _JSON = {"content-type": "application/json"}
 
 
-def description(authenticate: Authenticator | None, *, for_everybody: bool = False) -> Route:
+def description(
+    authenticate: Authenticator | None, guesses: Guesses | None = None, *, for_everybody: bool = False
+) -> Route:
     """The API as OpenAPI describes it. for_everybody: also for those without a key, where one is asked for."""
     schemes = authenticate.schemes if authenticate else ()
-    answer = for_keys(lambda: Response(_described(schemes), headers=_JSON), None if for_everybody else authenticate)
-    return Route(DESCRIPTION, answer)
+    asked = None if for_everybody else authenticate
+    return Route(DESCRIPTION, for_keys(lambda: Response(_described(schemes), headers=_JSON), asked, guesses))
 
 
 @cache
@@ -34,12 +38,17 @@ def _described(schemes: tuple[str, ...]) -> bytes:
 
 
 def for_keys(
-    answer: Callable[[], Response], authenticate: Authenticator | None
+    answer: Callable[[], Response], authenticate: Authenticator | None, guesses: Guesses | None = None
 ) -> Callable[[Request], Awaitable[Response]]:
-    """An endpoint for whoever has a key, or a token of a principal; where none is asked for, for everybody."""
+    """An endpoint for whoever has a key, or a token of a principal; where none is asked for, for everybody.
+
+    guesses: keeps wrong secrets waiting, here as at the API.
+    """
 
     async def answered(request: Request) -> Response:
         refusal = await _stranger(request, authenticate)
+        if isinstance(refusal, Unauthorized):
+            await keep_waiting(guesses, picked(request.scope["headers"]))
         return answer() if refusal is None else _refused(refusal)
 
     return answered

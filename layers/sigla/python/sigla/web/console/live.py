@@ -10,6 +10,7 @@ from starlette.routing import Route
 
 from sigla import __version__
 from sigla.auth.credentials import Authenticator
+from sigla.auth.guesses import Guesses
 from sigla.ports.zones import Pulse, Zone
 from sigla.web.api.beside import for_keys
 
@@ -85,7 +86,9 @@ class Watched:
         }
 
 
-def routes(zones: Sequence[Watched], ring: str, authenticate: Authenticator | None) -> list[Route]:
+def routes(
+    zones: Sequence[Watched], ring: str, authenticate: Authenticator | None, guesses: Guesses | None
+) -> list[Route]:
     """The page and its facts, for those who may see metrics. ring: what the rings are made of, in words."""
     page = resources.files("sigla.web.console").joinpath("live.html").read_text("utf-8")
 
@@ -94,6 +97,6 @@ def routes(zones: Sequence[Watched], ring: str, authenticate: Authenticator | No
         return JSONResponse(told, headers=_FRESH)
 
     return [
-        Route(PAGE, for_keys(lambda: HTMLResponse(page, headers=_ITSELF), authenticate)),
-        Route(FACTS, for_keys(facts, authenticate)),
+        Route(PAGE, for_keys(lambda: HTMLResponse(page, headers=_ITSELF), authenticate, guesses)),
+        Route(FACTS, for_keys(facts, authenticate, guesses)),
     ]

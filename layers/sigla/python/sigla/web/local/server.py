@@ -69,7 +69,7 @@ def application(
         registry,
         workers=Workers(writer, reader, thinkers or Thinkers()),
         options=replace(options, watchers=(gathered,), fresh_id=Uuids(), packing=Packing()),
-        beside=beside(counters, gathered, ready, options.authenticate),
+        beside=beside(counters, gathered, ready, options),
         lifespan=lambda _: running([writer, reader], [gathered]),
     )
 
@@ -88,16 +88,15 @@ async def running(workers: Sequence[Worker], gathered: Sequence[Gathered]) -> As
             each.tell()
 
 
-def beside(
-    counters: Counters, gathered: Gathered, ready: Callable[[], bool], authenticate: Authenticator | None
-) -> list[Route]:
+def beside(counters: Counters, gathered: Gathered, ready: Callable[[], bool], options: app.HttpOptions) -> list[Route]:
     """Free of content negotiation: probes and scrapers ask as they like. Metrics ask for a key, whatever it may."""
 
     def metrics() -> Response:
         gathered.tell()
         return Response(counters.text(), headers={"content-type": CONTENT_TYPE})
 
-    return [Route("/metrics", for_keys(metrics, authenticate)), *health(ready, authenticate)]
+    asked = for_keys(metrics, options.authenticate, options.guesses)
+    return [Route("/metrics", asked), *health(ready, options.authenticate)]
 
 
 def health(ready: Callable[[], bool], authenticate: Authenticator | None) -> list[Route]:

@@ -85,10 +85,12 @@ class Several:
         # No route of it that lets everybody in says anything of a registry.
         nowhere = app.RouteTable(served[0].registry, None, options, paths)
         tables = {name: member.table for name, member in self._members.items()}
-        whole = for_keys(partial(self._told, [*self._members.values()]), None if is_open else options.authenticate)
+        whole = for_keys(
+            partial(self._told, [*self._members.values()]), None if is_open else options.authenticate, options.guesses
+        )
         self._pages: dict[str, Callable[[Request], Awaitable[Response]]] = {"": whole}
         for name, member in self._members.items():
-            own = for_keys(partial(self._told, [member]), member.options.authenticate)
+            own = for_keys(partial(self._told, [member]), member.options.authenticate, member.options.guesses)
             self._pages[name] = whole if is_open else own
         workers = [worker for member in self._members.values() for worker in member.workers]
         gathered = [self._gathered, *(member.gathered for member in self._members.values())]

@@ -96,7 +96,7 @@ class Endpoint:
         counters = Counters(stored=stored, dropped=dropped, ready=ready, more=more)
         self.gathered = Gathered((counters, *options.watchers))
         options = replace(options, watchers=(self.gathered,), fresh_id=Uuids(), packing=Packing())
-        beside = [*server.beside(counters, self.gathered, ready, options.authenticate), *also]
+        beside = [*server.beside(counters, self.gathered, ready, options), *also]
         paths = app.paths_of(beside)
         instances = [Instance(registry, writer, thinkers, options, paths) for registry in zone.registries]
         self.readers = [instance.reader for instance in instances]
@@ -125,7 +125,7 @@ def application(
 
     def endpoint(zone: LocalZone) -> Endpoint:
         chosen = options(zone.watched.id)
-        page = live.routes(watched, zones.made_of, chosen.authenticate)
+        page = live.routes(watched, zones.made_of, chosen.authenticate, chosen.guesses)
         return Endpoint(
             zone, writer, thinkers, chosen, stored=stored, dropped=dropped, ready=ready, also=page, more=more
         )
