@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -45,17 +46,31 @@ class Regions:
     there: EmbeddedStore
     link: Link
     told: list[dict[str, Any]] = field(default_factory=list)
+    opened: list[BodiesInStep] = field(default_factory=list)
 
     def in_step(self, *, required: bool = False, patience_s: float = 10) -> BodiesInStep:
-        return BodiesInStep(
+        made = BodiesInStep(
             self.here.bodies, self.link, region="B", required=required, tell=self.told.append, patience_s=patience_s
         )
+        self.opened.append(made)
+        return made
+
+    def close(self) -> None:
+        """Waits for what is on its way, which a store that is closed under it would not survive."""
+        if self.link.slow:
+            self.link.slow.set()
+        for each in self.opened:
+            each.close()
 
 
 @pytest.fixture
 def regions() -> Iterator[Regions]:
-    with EmbeddedStore() as here, EmbeddedStore() as there:
-        yield Regions(here, there, Link(there.bodies))
+    with (
+        EmbeddedStore() as here,
+        EmbeddedStore() as there,
+        closing(Regions(here, there, Link(there.bodies))) as regions,
+    ):
+        yield regions
 
 
 def test_a_body_stands_in_both_when_its_put_returns(regions: Regions) -> None:
