@@ -46,8 +46,8 @@ test: setup ## set-up and what a developer runs: all tests that need neither Loc
 attack: setup ## the attacks: kills at every step, failures of every call, races, floods, hostile texts and bytes
 	$(call stage,attack,$(bin)/python -m pytest $(at_once) $(ATTACKS) $(ARGS))
 
-unit: setup ## the tests that start no process: no server, no Java, no Node.js; in two minutes
-	HYPOTHESIS_PROFILE=unit $(bin)/python -m pytest -n 2 --dist loadfile -q -m "not process and not soak and not spark and not localstack" $(UNITS) $(ARGS)
+unit: setup ## the tests that start no process: no server, no Java, no Node.js; in a minute
+	HYPOTHESIS_PROFILE=unit $(bin)/python -m pytest $(at_once) -q -m "not process and not soak and not spark and not localstack" $(UNITS) $(ARGS)
 
 check: setup lint types imports tests attack ## format, lint, types, arrows, house, tests and attacks: what CI runs
 

@@ -40,7 +40,7 @@ BURIED = (
 """All but the permanent delete of the one version that holds id 7."""
 BACK = register(":.c:other", ONE, id=7)
 
-SOME_CALLS = pytest.mark.parametrize("step", [5, pytest.param(1, marks=pytest.mark.soak)])
+SOME_CALLS = pytest.mark.parametrize("step", [9, pytest.param(1, marks=pytest.mark.soak)])
 """A sample of all calls, of each kind that a verb repeats in turn; the others wait for the long attacks."""
 
 

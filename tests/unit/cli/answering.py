@@ -30,6 +30,12 @@ def always(status: int, told: Any) -> Answer:
     return lambda _, __: (status, told if isinstance(told, str) else json.dumps(told))
 
 
+class _Server(HTTPServer):
+    """More connections may wait than a client opens at once: one that is turned away tries again after a second."""
+
+    request_queue_size = 64
+
+
 @contextmanager
 def behind_a_url(answer: Answer) -> Iterator[str]:
     class Request(BaseHTTPRequestHandler):
@@ -43,7 +49,7 @@ def behind_a_url(answer: Answer) -> Iterator[str]:
 
         def log_message(self, *_: object) -> None: ...
 
-    with HTTPServer(("127.0.0.1", 0), Request) as server:
+    with _Server(("127.0.0.1", 0), Request) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
         thread.start()
         try:
