@@ -26,7 +26,7 @@ SMALL_ORDER: Final = frozenset(
 )
 """Points of Ed25519 for which a signature can be made without a secret, without the bit of their sign.
 
-Source: the points of order 1, 2, 4 and 8 with their other spellings, as libsodium refuses them (RFC 8032 §8.9 leaves it
+Source: the points of order 1, 2, 4 and 8 with their other spellings, as libsodium refuses them (RFC 8032 leaves that
 to whoever verifies).
 """
 
