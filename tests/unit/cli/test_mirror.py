@@ -1,15 +1,22 @@
 """`sigla mirror`: what it says, when it ends, and what it refuses. tests/protocol has it beside a running registry."""
 
+import os
+import signal
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from sigla.cli import main, mirrored
+from sigla.errors import StoreError
+from sigla.journal.replay import State
 from sigla.ports.progress import unseen
 from sigla.remote import state
 from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.mirroring import Mirror
+from sigla.upkeep.mirroring.tally import Tally
 from tests.unit.cli.answering import always, behind_a_url, registry
 from tests.unit.exporting.places import AVRO, Place, places
 
@@ -90,12 +97,79 @@ def test_what_was_moved_over_is_no_longer_a_mirror(source: Place, url: str, data
     assert "holds schemas and is not a mirror" in capsys.readouterr().err
 
 
+def test_nothing_is_moved_over_while_something_could_not_be_brought(
+    source: Place, url: str, data: str, capsys: Captured
+) -> None:
+    """Clients of the new registry would miss it, and their records with it."""
+    assert main(["mirror", url, "--data", data, "--once"]) == 0
+    with places(1) as (another,), behind_a_url(registry(another.registry)) as other:
+        another.register("orders", AVRO % 7)
+        frozen(another)
+        moving = ["mirror", other, "--data", data, "--cut-over", "--every", "0"]
+        assert main(moving) == 1
+        told = capsys.readouterr()
+        assert "its id belongs to another schema here" in told.out
+        assert "Nothing was moved over" in told.err
+        assert "Moved over" not in told.out
+        assert main([*moving, "--i-mean-it"]) == 0
+        assert "Moved over" in capsys.readouterr().out
+
+
+def test_what_a_turn_failed_to_bring_is_brought_before_it_is_moved_over(
+    source: Place, url: str, data: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """A source tells a change once. A store that does not answer just then must not lose it."""
+    frozen(source)
+    whole = Mirror.turn
+    turns = count(1)
+
+    def turn(mirror: Mirror, state: State) -> Tally:
+        match next(turns):
+            case 1:
+                tally = whole(mirror, state)
+                source("PUT", "/mode", {"mode": "READWRITE"})
+                source.register("trips", AVRO % 3)
+                frozen(source)
+                return tally
+            case 2:
+                raise StoreError("The store does not answer.")
+            case _:
+                return whole(mirror, state)
+
+    monkeypatch.setattr(Mirror, "turn", turn)
+    assert main(["mirror", url, "--data", data, "--cut-over", "--every", "0"]) == 0
+    told = capsys.readouterr()
+    assert "does not answer. It is tried again." in told.err
+    assert "Moved over: 3 subjects, 3 versions." in told.out
+    assert subjects(data) == [":.eu:orders", "orders", "trips"]
+
+
+@pytest.mark.parametrize("words, said", [([], "Stopped: run it"), (["--cut-over"], "Stopped: nothing was moved over.")])
+def test_a_signal_after_the_first_turn_is_a_clean_end(
+    words: list[str], said: str, url: str, data: str, *, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """Also while the source is read again, which most of the time it is."""
+    read = mirrored.ApiSource.next
+
+    def interrupted(api: mirrored.ApiSource) -> State | None:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return read(api)
+
+    monkeypatch.setattr(mirrored.ApiSource, "next", interrupted)
+    assert main(["mirror", url, "--data", data, "--every", "0", *words]) == 0
+    told = capsys.readouterr()
+    assert said in told.out
+    assert told.err == ""
+
+
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["dump.jsonl"], "dump.jsonl is neither a topic nor the URL of a registry"),
+        (["dump.jsonl"], "dump.jsonl is neither a topic nor the URL of a registry: such a topic is kafka://"),
+        (["dump.jsonl"], "several brokers; such a URL is https://HOST"),
         (["kafka://u:secret@b/t"], "names no topic"),
         (["http://127.0.0.1:1", "--source-stopped"], "add --cut-over"),
+        (["http://127.0.0.1:1", "--once", "--cut-over"], "give one of them"),
         (["http://127.0.0.1:1", "--bucket", "b"], "needs both --bucket and --table"),
     ],
 )

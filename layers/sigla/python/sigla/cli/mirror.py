@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from threading import Event
 from typing import TYPE_CHECKING
@@ -53,7 +53,7 @@ class TooMuch(Misuse):
 
 
 class Stopped(Exception):
-    """A signal came in the middle of a turn: what is here is a part of it."""
+    """A signal came in the middle of a turn: what is here is a part of it. The next mirror compares all of it."""
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -94,7 +94,10 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         help="with --cut-over: the source takes no writes, whatever its modes say, as it was stopped",
     )
     parser.add_argument(
-        "--i-mean-it", action="store_true", help="go on where the source lacks most of what stands here"
+        "--i-mean-it",
+        action="store_true",
+        help="go on where the source lacks most of what stands here; with --cut-over: "
+        "move over without what could not be brought",
     )
     parser.set_defaults(run=run)
 
@@ -109,6 +112,8 @@ def run(args: argparse.Namespace) -> int:
     """0, 1 if something could not be brought. Raises Misuse, Refused."""
     if args.source_stopped and not args.cut_over:
         raise Misuse("--source-stopped says that the registry may be moved over: add --cut-over.")
+    if args.once and args.cut_over:
+        raise Misuse("--once ends before it can be moved over, which --cut-over waits for: give one of them.")
     from sigla.cli import mirrored
 
     place.address(args)
@@ -170,26 +175,29 @@ def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: 
         threads = SIDE_BY_SIDE if opening.is_shared(address) else 1
         mirror = mirroring.Mirror(writing.registry, writing.store.group, threads, args.i_mean_it, told)
         run = _Run(source, mirror, stop, 0.0 if topics.is_topic(args.source) else args.every)
-        complete = run.turn(state)
+        run.turn(state)
         print(f"In step: {size(state)}.", flush=True)
         if args.once:
-            return int(not complete)
+            return int(not run.complete)
         if not args.cut_over:
             return run.follow()
-        return run.cut_over(state, args.source, stopped=args.source_stopped)
+        ended = run.wait_for_end(state, args.source, stopped=args.source_stopped)
+        return 0 if ended is None else run.cut_over(ended, args.source)
 
 
 @dataclass(slots=True)
 class _Run:
-    """pause_s: between two looks at the source."""
+    """pause_s: between two looks at the source. due: what a turn failed to bring. complete: nothing was left out."""
 
     source: "Source"
     mirror: "Mirror"
     stop: Event
     pause_s: float
+    due: "State | None" = None
+    complete: bool = True
 
-    def turn(self, state: "State") -> bool:
-        """Whether all that the source has is here. Tells what was done, and why something was not. Raises TooMuch."""
+    def turn(self, state: "State") -> None:
+        """Tells what was done, and why something was not. Raises TooMuch, StoreError."""
         from sigla.cli.mirror_told import lines
         from sigla.upkeep.mirroring import TooMuchGone
 
@@ -202,42 +210,65 @@ class _Run:
             ) from None
         for line in lines(tally, self.mirror.resources.clock.now()):
             print(line, flush=True)
-        return tally.is_complete
+        self.complete &= tally.is_complete
+
+    def look(self) -> "State | None":
+        """What is new at the source, and is here now. A source tells it once: where the turn fails, it is due."""
+        found = self.source.next()
+        if found is not None:
+            self.due = found
+        done = self.due
+        if done is not None:
+            self.turn(done)
+            self.due = None
+        return done
 
     def follow(self) -> int:
-        while not self.stop.wait(self.pause_s):
-            with _tried_again():
-                state = self.source.next()
-                if state is not None:
-                    self.turn(state)
+        with suppress(Stopped):
+            while not self.stop.wait(self.pause_s):
+                with _tried_again():
+                    self.look()
         print("Stopped: run it again, and it goes on.", flush=True)
         return 0
 
-    def cut_over(self, state: "State", source: str, *, stopped: bool) -> int:
-        """When the source was seen to take no writes, and nothing new was there twice after that, it has ended.
+    def wait_for_end(self, state: "State", source: str, *, stopped: bool) -> "State | None":
+        """The last state of the source: it was seen to take no writes, and nothing new was there twice after that.
 
-        stopped: it takes none, whatever its modes say.
+        stopped: it takes none, whatever its modes say. None after a signal.
         """
-        from sigla.cli.mirror_told import freeze, moved
-        from sigla.upkeep.mirroring import cut_over, writable
+        from sigla.cli.mirror_told import freeze
+        from sigla.upkeep.mirroring import writable
 
         asked, quiet = False, 0
-        while True:
-            left = [] if stopped else writable(state)
-            if left and not asked:
-                print(freeze(source, left), flush=True)
-                asked = True
-            if not left and quiet == QUIET:
-                break
-            if self.stop.wait(min(self.pause_s, SOON_S)):
-                print("Stopped: nothing was moved over. Run it again, and it goes on.", flush=True)
-                return 0
-            with _tried_again():
-                found = self.source.next()
-                quiet = 0 if found is not None or left else quiet + 1
-                if found is not None:
-                    self.turn(found)
-                    state = found
+        with suppress(Stopped):
+            while True:
+                left = [] if stopped else writable(state)
+                if left and not asked:
+                    print(freeze(source, left), flush=True)
+                    asked = True
+                if not left and quiet == QUIET:
+                    return state
+                if self.stop.wait(min(self.pause_s, SOON_S)):
+                    break
+                with _tried_again():
+                    found = self.look()
+                    quiet = 0 if found is not None or left else quiet + 1
+                    state = found or state
+        print("Stopped: nothing was moved over. Run it again, and it goes on.", flush=True)
+        return None
+
+    def cut_over(self, state: "State", source: str) -> int:
+        """1 if something is left, and nothing was moved over."""
+        from sigla.cli.mirror_told import moved
+        from sigla.upkeep.mirroring import cut_over
+
+        if not (self.complete or self.mirror.may_remove):
+            print(
+                "sigla: Nothing was moved over, as something could not be brought, for the reasons above. Change it at "
+                "the source and run this again, or add --i-mean-it to move over without it.",
+                file=sys.stderr,
+            )
+            return 1
         cut_over(self.mirror.resources, state)
         print(moved(source, state), flush=True)
         return 0

@@ -41,7 +41,7 @@ def opened_source(args: argparse.Namespace, told: Progress) -> Iterator[Source]:
         yield ApiSource(args.source, credentials.user_of(args, args.source), told)
     else:
         shown = urls.shown_text(args.source)
-        raise Misuse(f"{shown} is neither a topic nor the URL of a registry: {topics.FORM}; a URL is {client.FORM}.")
+        raise Misuse(f"{shown} is neither a topic nor the URL of a registry: {topics.FORM}; {client.FORM}.")
 
 
 def _topics(args: argparse.Namespace, told: Progress, stack: ExitStack) -> "TopicSource":
