@@ -82,6 +82,31 @@ def test_moving_over_ends_by_itself_where_the_source_is_frozen(
         assert Place(store).register("mine", AVRO % 9) == 2
 
 
+def test_what_is_left_to_be_frozen_is_told_when_it_has_become_less(
+    source: Place, url: str, data: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """A subject with a mode of its own is one of many at first. After the two commands it is what it waits for."""
+    source("PUT", "/mode/orders", {"mode": "READWRITE"})
+    read = mirrored.ApiSource.next
+    looks = count(1)
+
+    def changing(api: mirrored.ApiSource) -> State | None:
+        match next(looks):
+            case 2:
+                frozen(source)
+            case 4:
+                source("PUT", "/mode/orders", {"mode": "READONLY"})
+        return read(api)
+
+    monkeypatch.setattr(mirrored.ApiSource, "next", changing)
+    assert main(["mirror", url, "--data", data, "--cut-over", "--every", "0"]) == 0
+    told = [line for line in capsys.readouterr().out.splitlines() if "takes writes still" in line]
+    assert [line.split(". ")[0] for line in told] == [
+        "The source takes writes still: the default context, :.eu:, :.eu:orders and 1 more",
+        "The source takes writes still: orders",
+    ]
+
+
 def test_a_source_that_was_stopped_is_believed_to_be(source: Place, url: str, data: str) -> None:
     """Registries of old have no modes, or are read after their producers have gone."""
     assert main(["mirror", url, "--data", data, "--cut-over", "--source-stopped", "--every", "0"]) == 0

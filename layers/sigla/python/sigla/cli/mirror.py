@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from sigla.cli.mirrored import Source
     from sigla.journal.replay import State
+    from sigla.model import Subject
     from sigla.ports.progress import Progress
     from sigla.upkeep.mirroring import Mirror
 
@@ -234,18 +235,20 @@ class _Run:
     def wait_for_end(self, state: "State", source: str, *, stopped: bool) -> "State | None":
         """The last state of the source: it was seen to take no writes, and nothing new was there twice after that.
 
+        What takes writes still is told at first, and again whenever it has become less.
         stopped: it takes none, whatever its modes say. None after a signal.
         """
         from sigla.cli.mirror_told import freeze
         from sigla.upkeep.mirroring import writable
 
-        asked, quiet = False, 0
+        told: set[Subject] = set()
+        quiet = 0
         with suppress(Stopped):
             while True:
                 left = [] if stopped else writable(state)
-                if left and not asked:
+                if left and not (told and told.issubset(left)):
                     print(freeze(source, left), flush=True)
-                    asked = True
+                    told = set(left)
                 if not left and quiet == QUIET:
                     return state
                 if self.stop.wait(min(self.pause_s, SOON_S)):
