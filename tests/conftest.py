@@ -19,11 +19,11 @@ from tests.under_way import watched
 
 __all__ = ["cdk", "dynamodb_local", "localstack"]
 
-# Twenty-five examples of each property, `make unit` ten, `make soak` two thousand, and more of its own. A test that
+# Twenty-five examples of each property, `make unit` six, `make soak` two thousand, and more of its own. A test that
 # wants others takes a multiple. ci: the same on every run, so that a red build is the change's fault; a laptop draws
 # others each time. A busy machine breaks no deadline.
 settings.register_profile("laptop", max_examples=25, deadline=None)
-settings.register_profile("unit", max_examples=10, deadline=None)
+settings.register_profile("unit", max_examples=6, deadline=None)
 settings.register_profile("ci", max_examples=25, derandomize=True, deadline=None, print_blob=True)
 settings.register_profile("long", max_examples=2_000, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
