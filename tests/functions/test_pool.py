@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from sigla import cli, instances, pooling
+from sigla.answering import any_foreign
 from sigla.aws.clients import Clients
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
@@ -340,3 +341,17 @@ def test_what_a_registry_has_opened_before_it_fails_to_open_is_closed() -> None:
                 pool("broken")
             assert opening.open == []
         assert pool("a") == "a 3"
+
+
+def test_a_registry_that_is_closed_meanwhile_fails_no_request_of_another() -> None:
+    """Each request tells in its metrics whether data is foreign, and another thread closes what was long not asked."""
+    owners: set[Any] = set()
+
+    class Leaving:
+        @property
+        def is_foreign(self) -> bool:
+            owners.clear()
+            return False
+
+    owners.update(Leaving() for _ in range(3))
+    assert not any_foreign(owners)

@@ -1,6 +1,6 @@
 """The registry as a Lambda function: what stands between the doors of AWS and a registry; `pooling` has several."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
@@ -32,6 +32,11 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     return edge.function(own, gateway.handler(own.registry, options=options), environ)
 
 
+def any_foreign(owners: Collection[Ownership]) -> bool:
+    """Whether the data of an open registry is another deployment's. A pool closes registries meanwhile, by a thread."""
+    return any(each.is_foreign for each in tuple(owners))
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """How callers are recognised in one process, and what it tells. owners: of the registries that are open."""
@@ -57,7 +62,7 @@ class Edge:
             own.calls,
             clock,
             stack=settings.stack,
-            is_foreign=lambda: any(each.is_foreign for each in owners),
+            is_foreign=lambda: any_foreign(owners),
         )
         auth = KEYS if settings.auth == AUTO else settings.auth
         if auth == NONE:
