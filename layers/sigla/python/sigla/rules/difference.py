@@ -95,8 +95,8 @@ def difference(
     outlines = _outlined(old, new, language)
     found = changes(outlines.old, outlines.new, budget)
     shared = Budget()
-    forward = _reading(old, new, language, shared, policy, Direction.OLD_READS_NEW)
-    backward = _reading(new, old, language, shared, policy, Direction.NEW_READS_OLD)
+    forward = _reading(old, new, language, shared, policy, direction=Direction.OLD_READS_NEW)
+    backward = _reading(new, old, language, shared, policy, direction=Direction.NEW_READS_OLD)
     seen = _seen(found, outlines, backward, forward, budget)
     return Difference(_sameness(old, new, found), (*seen, *others), backward, forward)
 
@@ -114,8 +114,8 @@ def _sameness(old: Parsed, new: Parsed, found: Sequence[SchemaChange]) -> Samene
     return Sameness.DOCUMENTATION if all(change.explains for change in found) else Sameness.DIFFERENT
 
 
-def _reading(  # noqa: PLR0917 - one comparison, which only `difference` asks for
-    reader: Parsed, writer: Parsed, language: Language, budget: Budget, policy: str, direction: Direction
+def _reading(
+    reader: Parsed, writer: Parsed, language: Language, budget: Budget, policy: str, *, direction: Direction
 ) -> Readability:
     try:
         findings = language.compare(reader, writer, budget, policy)

@@ -54,28 +54,6 @@ class RegistryFacts(Protocol):
         ...
 
 
-class EmptyRegistry:
-    """A registry that is empty and has no settings."""
-
-    shown = "an empty registry"
-    is_ours = True
-
-    def about(self, subjects: Collection[Subject]) -> State:  # noqa: ARG002 - as `RegistryFacts` has it
-        return State()
-
-    def associations(self, subject: Subject) -> tuple[Association, ...]:  # noqa: ARG002 - as `RegistryFacts` has it
-        return ()
-
-    def by_content(self, context: str, guid: Guid) -> KnownId | None:  # noqa: ARG002 - as `RegistryFacts` has it
-        return None
-
-    def by_id(self, key: BodyKey) -> KnownId | None:  # noqa: ARG002 - as `RegistryFacts` has it
-        return None
-
-    def highest(self, context: str) -> SchemaId:  # noqa: ARG002 - as `RegistryFacts` has it
-        return SchemaId(0)
-
-
 def scopes_above(subject: Subject) -> tuple[Subject, ...]:
     """The scopes whose settings bear on a subject, its own first."""
     return subject, Subject(subject.context, ""), GLOBAL, REGISTRY_WIDE
