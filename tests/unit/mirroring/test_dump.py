@@ -11,6 +11,7 @@ from sigla.upkeep.mirroring import Mirror, begin, cut_over
 from tests.protocol.dumped import differences, reads, records
 from tests.protocol.test_dump import CutOff
 from tests.unit.exporting.places import places
+from tests.unit.journal.topic import OTHER, s, schema, state
 from tests.unit.mirroring.mirrored import held
 
 
@@ -53,3 +54,16 @@ def _imported(topic: Sequence[TopicRecord]) -> object:
     with places(1) as (fresh,):
         import_state(fresh.registry, replayed(topic), group=fresh.store.group)
         return held(fresh)
+
+
+def test_a_content_is_known_by_the_id_that_the_source_wrote_last_though_others_change_with_it() -> None:
+    """One version is deleted, and then the content comes under another id: here what is new is written first."""
+    before = state(schema("a", 1, 1, OTHER))
+    after = state(schema("a", 1, 1, OTHER), schema("a", 1, 1, OTHER, deleted=True), schema("b", 1, 2, OTHER))
+    with places(1) as (target,):
+        begin(target.registry)
+        mirror = Mirror(target.registry, target.store.group)
+        mirror.turn(before)
+        mirror.turn(after)
+        [put] = after.subjects[s("b")]
+        assert target.store.catalog.id_of(".", put.guid) == 2
