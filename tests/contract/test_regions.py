@@ -141,6 +141,17 @@ def test_what_was_decided_in_another_epoch_is_decided_anew(stores: Stores) -> No
     listed(stores, epoch=3)
 
 
+def test_what_is_told_of_a_commit_is_told_for_another_region_once_there_is_a_role(stores: Stores) -> None:
+    """Its epoch, and what the other region carries out; a registry without a role writes neither."""
+    listed(stores, ".before")
+    become(stores.region, PRIMARY)
+    listed(stores, ".first")
+    become(stores.region, replace(PRIMARY, epoch=3))
+    listed(stores, ".third")
+    told = [(row.get("epoch"), row.get("commit", {}).get("change")) for _, row in stores.journal.read()]
+    assert told == [(None, None), (1, {"context": ".first"}), (3, {"context": ".third"})]
+
+
 def test_the_settings_of_the_whole_registry_and_the_role_leave_each_other_alone(stores: Stores) -> None:
     """One row has both in AWS: neither of them may take the other away."""
     change = ConfigChanged(REGISTRY_WIDE, Settings(), Config(level="FULL"), NOW, a_nonce())

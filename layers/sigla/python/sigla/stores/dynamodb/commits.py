@@ -46,7 +46,7 @@ class HybridTime:
 
 
 class Commits:
-    """epoch: as of `journal.for_region`."""
+    """epoch: as of `journal.for_region`, where there is no role."""
 
     def __init__(self, tools: Tools, *, epoch: int = 0) -> None:
         self.tools = tools
@@ -69,14 +69,15 @@ class Commits:
         for _ in range(TRIES):
             at = self._time.next(change.ts)
             planned = plan(at)
-            if self._epoch and journaled:
+            guard = self.tools.fence.guard(change.epoch)
+            epoch = guard.epoch or self._epoch
+            if epoch and journaled:
                 planned = numbered(self.tools, planned)
             if planned.claims:
                 self.tools.table.write_all(planned.claims)
-            guard = self.tools.fence.guard(change.epoch)
             try:
-                telling = self._telling(change, planned.effects, at, by) if journaled else []
-                self.tools.table.transact(checked(planned.actions + telling, guard))
+                telling = self._telling(change, planned.effects, at, by, epoch) if journaled else []
+                self.tools.table.transact(checked(planned.actions + telling, guard.check))
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
                     return planned
@@ -95,9 +96,9 @@ class Commits:
         asker = change.author.asker if change.author else ""
         return asker or self._principals.token_of(change.author, change.ts)
 
-    def _telling(self, change: Change, effects: Effects, at: int, by: str) -> list[Action]:
+    def _telling(self, change: Change, effects: Effects, at: int, by: str, epoch: int) -> list[Action]:
         """The journal's row, and what it tells in the history of each subject."""
-        origin = journal.origin(change, by) | journal.for_region(change, effects, self._epoch)
+        origin = journal.origin(change, by) | journal.for_region(change, effects, epoch)
         places, row = self.tools.places, journal.row(change, effects, origin)
         form: Item = {"form": packed(row), "expires": at // 1000 + JOURNAL_KEPT_S}
         return [put(places.journal(at, change.nonce), form), *histories.items_of(places, row, at)]

@@ -40,6 +40,16 @@ class _LearnedRole(NamedTuple):
     since: Moment
 
 
+class Guard(NamedTuple):
+    """What a commit rests on. check: in its transaction; None where it was found lately that there is no role.
+
+    epoch: of the role that the check names, and so of the commit; 0 without a role.
+    """
+
+    check: Action | None
+    epoch: int = 0
+
+
 class Fence:
     """Any thread may use it."""
 
@@ -79,11 +89,11 @@ class Fence:
 
     # --- commits -----------------------------------------------------------------------------------------------------
 
-    def guard(self, epoch: int = 0) -> Action | None:
+    def guard(self, epoch: int = 0) -> Guard:
         """What a transaction checks. epoch: of the change. Raises Closed, Conflict where it would be refused."""
         role = self.known
         if role is None:
-            return None if self.is_alone else condition_check(self._places.role(), equals(turn=None))
+            return Guard(None if self.is_alone else condition_check(self._places.role(), equals(turn=None)))
         if not role.writes or (epoch and epoch != role.epoch):
             # It may be another one by now.
             role = self.read()
@@ -92,18 +102,18 @@ class Fence:
         if epoch and epoch != role.epoch:
             raise Conflict
         copy = self._places.fence(secrets.randbelow(COPIES))
-        return condition_check(copy, equals(epoch=role.epoch, kind=role.kind.value, open=True))
+        return Guard(condition_check(copy, equals(epoch=role.epoch, kind=role.kind.value, open=True)), role.epoch)
 
-    def refused(self, guard: Action | None) -> bool:
+    def refused(self, guard: Guard) -> bool:
         """A transaction was, for one of its conditions. Whether it was this one, and the same may be tried again.
 
         Raises Closed, and Conflict if what was decided rests on another role.
         """
-        if guard is None:
+        if guard.check is None:
             return False
         before = self.known
         since = self.begin()
-        found = self._table.get_many([self._places.role(), guard.key])
+        found = self._table.get_many([self._places.role(), guard.check.key])
         role = self.met(found.get(self._places.role()), since)
         if role is None:
             return False
@@ -111,10 +121,10 @@ class Fence:
             raise Closed
         if before is None or before.epoch != role.epoch:
             raise Conflict
-        copy = found.get(guard.key)
+        copy = found.get(guard.check.key)
         if copy is not None and copy["turn"] >= role.turn:
             return False
-        self._copy(guard.key, role)
+        self._copy(guard.check.key, role)
         return True
 
     # --- the role ----------------------------------------------------------------------------------------------------
