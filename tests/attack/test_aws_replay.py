@@ -1,9 +1,11 @@
 """A table follows another one: whatever happens there, and however late, often or broken off it is told."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import count, pairwise
+from typing import Any
 
+import orjson
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -17,10 +19,10 @@ from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.replaying import NotAllowed
 from tests.attack.aws import Store, failing
 from tests.attack.aws_replay import check_equal, follower, primary, replayer, shipped, stores
-from tests.attack.ports import At
+from tests.attack.ports import At, Call
 from tests.attack.replay import STORIES, TRAFFIC, ask
-from tests.attack.stories import HISTORY
-from tests.attack.world import World
+from tests.attack.stories import HISTORY, register
+from tests.attack.world import Verb, World
 from tests.contract.aws import Account, of_two_parts
 from tests.unit.aws.faults import Fault, Killed
 
@@ -120,4 +122,58 @@ def test_what_went_on_by_itself_is_told_apart(account: Account) -> None:
     with primary(account) as source, primary(account) as target:
         ask(source, HISTORY)
         ask(target, HISTORY[:1])
-        assert deliver(shipped(source), replayer(target)) == {Verdict.DIVERGES: 1, Verdict.CARRY_OUT: 1}
+        told = shipped(source)
+        assert deliver(told, replayer(target)) == {Verdict.DIVERGES: 1, Verdict.CARRY_OUT: 1}
+        assert [each.form for each in replayer(target).apart()] == [told[0].form]
+        assert deliver(told, replayer(target)) == {Verdict.DIVERGES: 1, Verdict.KNOWN: 1}
+        assert len(list(replayer(target).apart())) == 1
+
+
+def test_what_only_a_newer_release_can_carry_out_waits_for_it(account: Account) -> None:
+    """Nothing is concluded from it, whatever follows it waits, and other subjects go on."""
+    with primary(account) as source, follower(account) as target:
+        ask(source, [text("a", 0), text("b", 0), text("a", 1)])
+        first, *others = shipped(source)
+        row = orjson.loads(first.form)
+        strange = first._replace(form=orjson.dumps(row | {"change": "Foretold"}))
+        told = deliver([strange, *others], replayer(target))
+        assert told == {Verdict.UNKNOWN: 1, Verdict.EARLY: 1, Verdict.CARRY_OUT: 1}
+        assert deliver([], replayer(target)) == {}
+        deliver([first], replayer(target))
+        assert list(replayer(target).aside()) == []
+        check_equal(source, target)
+
+
+# --- thousands -------------------------------------------------------------------------------------------------------
+
+
+def test_thousands_that_wait_cost_others_a_read_for_a_hundred(account: Account) -> None:
+    """As behind a commit that is unknown here: what is told meanwhile is carried out as if nothing waited."""
+    assert reads_beside(account, waiting=40) <= reads_beside(account, waiting=1) + 1
+
+
+def reads_beside(account: Account, waiting: int) -> int:
+    """Questions while one commit is carried out beside so many that wait, and go on once they can."""
+    with primary(account) as source, follower(account) as target:
+        ask(source, [*(text("a", number) for number in range(waiting + 1)), text("b", 0)])
+        first, *others, beside = shipped(source)
+        assert deliver(reversed(others), replayer(target)) == {Verdict.EARLY: waiting}
+        calls = list[Call]()
+
+        def count_call(call: Call, carry_out: Callable[[], Any]) -> Any:
+            calls.append(call)
+            return carry_out()
+
+        assert isinstance(target.store, Store)
+        catalog, bodies = target.store.disturbed(count_call)
+        assert isinstance(catalog, AwsCatalog)
+        assert deliver([beside], catalog.replayer(bodies)) == {Verdict.CARRY_OUT: 1}
+        assert deliver([first], replayer(target)) == {Verdict.CARRY_OUT: 1}
+        assert list(replayer(target).aside()) == []
+        check_equal(source, target)
+        return sum(call.name == "dynamodb.batch_get_item" for call in calls)
+
+
+def text(subject: str, number: int) -> Verb:
+    field = f'{{"name": "f{number}", "type": "int", "default": 0}}'
+    return register(subject, f'{{"type": "record", "name": "Order", "fields": [{field}]}}')

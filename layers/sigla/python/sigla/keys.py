@@ -419,6 +419,11 @@ def aside_pk(registry: str) -> str:
     return f"{component(registry)}#aside"
 
 
+def apart_pk(registry: str) -> str:
+    """That of commits of another region that diverge."""
+    return f"{component(registry)}#apart"
+
+
 def segments_pk(registry: str) -> str:
     return f"{component(registry)}#segments"
 

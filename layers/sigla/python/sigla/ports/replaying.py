@@ -1,10 +1,10 @@
 """A registry in two regions: one tells its commits, the other carries them out once more, and is equal to it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from sigla.model import Body, BodyKey
-from sigla.regions.replay import Verdict
+from sigla.regions.replay import Needs, Verdict
 
 
 class Shipment(NamedTuple):
@@ -49,7 +49,7 @@ class OrderedReplayer(Replayer, Protocol):
 
 
 class WaitingReplayer(Replayer, Protocol):
-    """What keeps commits that come too early, so that they need not be told again."""
+    """What keeps commits that it cannot carry out yet, so that they need not be told again."""
 
     def put_aside(self, shipment: Shipment) -> None:
         """It waits, durably. Repeated, it changes nothing."""
@@ -61,4 +61,20 @@ class WaitingReplayer(Replayer, Protocol):
 
     def take(self, shipment: Shipment) -> None:
         """It waits no longer."""
+        ...
+
+    def needs(self, shipment: Shipment) -> Needs:
+        """What it waits for. Raises UnknownCommit."""
+        ...
+
+    def numbers(self, names: Iterable[str]) -> dict[str, int]:
+        """Those that stand here, by the names of `Needs`; 0 for what is not here."""
+        ...
+
+    def set_apart(self, shipment: Shipment) -> None:
+        """It diverges: it waits no longer, and is kept for whoever looks into it. Repeated, it changes nothing."""
+        ...
+
+    def apart(self) -> Iterator[Shipment]:
+        """What diverges, by its time; without bodies."""
         ...

@@ -10,7 +10,7 @@ be there before. What several of them share (counts of an id's holders, who refe
 any order.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -23,7 +23,9 @@ class Verdict(StrEnum):
     EARLY = "early"
     """Something comes before it that is not here yet: it waits."""
     DIVERGES = "diverges"
-    """Something else was carried out here in its place: it is set aside, and told."""
+    """Something else was carried out here in its place: it is set apart, and told."""
+    UNKNOWN = "unknown"
+    """A newer release has to carry it out: it waits."""
 
 
 class JournalPlace(NamedTuple):
@@ -57,6 +59,18 @@ class RestsOn(NamedTuple):
 
     least: int
     found: int
+
+
+class Needs(NamedTuple):
+    """What a commit of a table waits for: numbers by their names. moves, rests: as of `Move.told`, `RestsOn.least`."""
+
+    moves: Mapping[str, int]
+    rests: Mapping[str, int]
+
+    def missing(self, found: Mapping[str, int]) -> tuple[str, int] | None:
+        """A name, and the number that has to be reached there before; None: none is missing."""
+        wanted = [*((name, told - 1) for name, told in self.moves.items()), *self.rests.items()]
+        return next(((name, least) for name, least in wanted if found.get(name, 0) < least), None)
 
 
 def verdict_by_numbers(moves: Iterable[Move], rests: Iterable[RestsOn], *, is_told: bool) -> Verdict:

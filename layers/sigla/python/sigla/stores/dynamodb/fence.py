@@ -40,7 +40,7 @@ class _LearnedRole(NamedTuple):
     since: Moment
 
 
-class Guard(NamedTuple):
+class CommitGuard(NamedTuple):
     """What a commit rests on. check: in its transaction; None where it was found lately that there is no role.
 
     epoch: of the role that the check names, and so of the commit; 0 without a role.
@@ -89,11 +89,11 @@ class Fence:
 
     # --- commits -----------------------------------------------------------------------------------------------------
 
-    def guard(self, epoch: int = 0) -> Guard:
+    def guard(self, epoch: int = 0) -> CommitGuard:
         """What a transaction checks. epoch: of the change. Raises Closed, Conflict where it would be refused."""
         role = self.known
         if role is None:
-            return Guard(None if self.is_alone else condition_check(self._places.role(), equals(turn=None)))
+            return CommitGuard(None if self.is_alone else condition_check(self._places.role(), equals(turn=None)))
         if not role.writes or (epoch and epoch != role.epoch):
             # It may be another one by now.
             role = self.read()
@@ -102,9 +102,9 @@ class Fence:
         if epoch and epoch != role.epoch:
             raise Conflict
         copy = self._places.fence(secrets.randbelow(COPIES))
-        return Guard(condition_check(copy, equals(epoch=role.epoch, kind=role.kind.value, open=True)), role.epoch)
+        return CommitGuard(condition_check(copy, equals(epoch=role.epoch, kind=role.kind.value, open=True)), role.epoch)
 
-    def refused(self, guard: Guard) -> bool:
+    def refused(self, guard: CommitGuard) -> bool:
         """A transaction was, for one of its conditions. Whether it was this one, and the same may be tried again.
 
         Raises Closed, and Conflict if what was decided rests on another role.

@@ -24,7 +24,7 @@
                   progress, of which all but the state are changed without a revision
     principals    name, token, until, expires: of who changed something
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
-    aside         row, position: a commit of another region that waits for another one
+    aside, apart  row, position: a commit of another region that waits for another one, or that diverges
     LAST          number, rows, open: the last segment of the journal, open while its object may not be there;
                   hash: its SHA-256; follows, before: number and hash of the one before it
     CAUGHT_UP     at: every journal row before it has a segment

@@ -101,6 +101,9 @@ class Places:
     def aside(self, at: int, nonce: str) -> Key:
         return keys.aside_pk(self.registry), keys.journal_sk(at, nonce)
 
+    def apart(self, at: int, nonce: str) -> Key:
+        return keys.apart_pk(self.registry), keys.journal_sk(at, nonce)
+
     def last_segment(self) -> Key:
         return keys.segments_pk(self.registry), keys.LAST
 

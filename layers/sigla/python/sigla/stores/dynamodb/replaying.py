@@ -7,40 +7,36 @@ The row of the journal is that of the source, in the same transaction: by it a c
 
 Not the same are what each side has for itself: counters of ids, how far exporters have come, names behind tokens, which
 segment tells a row, and the times beside the counts of ids.
-
-    aside    row: a commit that waits for another one
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import orjson
 
 from sigla import journal, keys
 from sigla.changes import AssociationsChanged, Change, ImportBegun, NumberingSet, Registered
 from sigla.errors import Closed, Conflict, StoreError
-from sigla.journal import Effects, ToldHead
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
-from sigla.regions.replay import Move, RestsOn, Verdict, verdict_by_numbers
+from sigla.regions.replay import Move, Needs, RestsOn, Verdict, verdict_by_numbers
 from sigla.regions.shipping import BodyDiverged
 from sigla.registry.tombstones import settle
 from sigla.stores.dynamodb import associations, changes, histories, imports, sweeping
-from sigla.stores.dynamodb.actions import Action, Key, delete, equals, put, resting_on
+from sigla.stores.dynamodb.actions import Action, equals, put, resting_on
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
-from sigla.stores.dynamodb.journal import AwsJournal, time_of
-from sigla.stores.dynamodb.numbers import MOVES, is_numbered, named_key, number_name, with_number
-from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.journal import AwsJournal
+from sigla.stores.dynamodb.numbers import is_numbered, number_name, with_number
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.reading import life
 from sigla.stores.dynamodb.stamped import Stamp, StampedLedger
 from sigla.stores.dynamodb.table import MOST_ACTIONS, Cancelled
-from sigla.stores.dynamodb.values import Item, packed, unpacked
+from sigla.stores.dynamodb.told_commits import KeptCommits, ToldCommit, numbers_of, row_of_number
+from sigla.stores.dynamodb.values import Item, packed
 
 if TYPE_CHECKING:
     from sigla.stores.dynamodb.catalog import AwsCatalog
@@ -78,38 +74,22 @@ class _ReplayTools(Tools):
         return StampedLedger(self.table, self.places, context, stamp=self.stamp)
 
 
-@dataclass(frozen=True, slots=True)
-class _ToldCommit:
-    """A commit as it came. at: its hybrid time."""
+class AwsReplayer(KeptCommits):
+    """A `ports.WaitingReplayer` of another table.
 
-    at: int
-    row: Mapping[str, Any]
-    effects: Effects
-    heads: Sequence[ToldHead]
-    """Subjects that it moves."""
-    seen: Sequence[ToldHead]
-    """Subjects that it rests on besides."""
-
-    @property
-    def nonce(self) -> str:
-        nonce: str = self.row["nonce"]
-        return nonce
-
-
-class AwsReplayer:
-    """A `ports.Replayer` of another table. allowed: checks that stand in each transaction; NotAllowed if one fails."""
+    allowed: checks that stand in each transaction; NotAllowed if one fails.
+    """
 
     def __init__(self, catalog: "AwsCatalog", tools: Tools, bodies: Bodies, allowed: Sequence[Action]) -> None:
+        super().__init__(tools, bodies)
         self._catalog = catalog
         self._tools = tools
-        self._bodies = bodies
         self._allowed = allowed
 
     def carry_out(self, shipment: Shipment) -> Verdict:
-        told = _told_commit(shipment)
+        told = ToldCommit.of(shipment)
         for _ in range(TRIES):
-            found = self._tools.table.get_many([*self._places_of(told)])
-            verdict = self._verdict(told, found)
+            verdict = self._verdict(told)
             if verdict is Verdict.CARRY_OUT:
                 try:
                     self._tidy(told, self._execute(told, shipment))
@@ -125,46 +105,19 @@ class AwsReplayer:
 
     # --- what waits --------------------------------------------------------------------------------------------------
 
-    def put_aside(self, shipment: Shipment) -> None:
-        """Keeps a commit that comes too early; its bodies are there then, where no row names them yet."""
-        for key, body in shipment.bodies.items():
-            shipping.put_missing(self._bodies, key, body)
-        row = journal.row_at(shipment.position, partial(orjson.loads, shipment.form))
-        place = self._places.aside(time_of(shipment.position), row["nonce"])
-        self._tools.table.write_all([put(place, {"row": packed(row), "position": shipment.position})])
-
-    def aside(self) -> Iterator[Shipment]:
-        """What waits, by its time."""
-        for item in self._tools.table.query(keys.aside_pk(self._places.registry)):
-            yield Shipment(item["position"], orjson.dumps(unpacked(item["row"])), {})
-
-    def take(self, shipment: Shipment) -> None:
-        """It waits no longer."""
-        row = orjson.loads(shipment.form)
-        self._tools.table.write_all([delete(self._places.aside(time_of(shipment.position), row["nonce"]))])
+    def needs(self, shipment: Shipment) -> Needs:
+        return ToldCommit.of(shipment).needs(self._places)
 
     # --- deciding ----------------------------------------------------------------------------------------------------
 
-    @property
-    def _places(self) -> Places:
-        return self._tools.places
-
-    def _places_of(self, told: _ToldCommit) -> Iterator[Key]:
-        yield self._places.journal(told.at, told.nonce)
-        yield from (self._places.head(subject) for subject, *_ in (*told.heads, *told.seen))
-        yield from (named_key(self._places, name) for name in told.effects.moved)
-
-    def _verdict(self, told: _ToldCommit, found: Mapping[Key, Item]) -> Verdict:
-        def number(key: Key, name: str) -> int:
-            return int(found.get(key, {}).get(name, 0))
-
-        head = self._places.head
-        moves = [Move(revision + 1, number(head(subject), "revision")) for subject, revision, _ in told.heads]
-        moves += [Move(n, number(named_key(self._places, name), MOVES)) for name, n in told.effects.moved.items()]
-        rests = [RestsOn(referred, number(head(subject), "referred")) for subject, _, referred in told.heads]
-        rests += [RestsOn(revision, number(head(subject), "revision")) for subject, revision, _ in told.seen]
-        is_told = self._places.journal(told.at, told.nonce) in found
-        return verdict_by_numbers(moves, rests, is_told=is_told)
+    def _verdict(self, told: ToldCommit) -> Verdict:
+        needs = told.needs(self._places)
+        row, names = self._places.journal(told.at, told.nonce), [*needs.moves, *needs.rests]
+        found = self._table.get_many([row, *(row_of_number(self._places, name) for name in names)])
+        numbers = numbers_of(self._places, names, found)
+        moves = [Move(told_number, numbers[name]) for name, told_number in needs.moves.items()]
+        rests = [RestsOn(least, numbers[name]) for name, least in needs.rests.items()]
+        return verdict_by_numbers(moves, rests, is_told=row in found)
 
     def _check_allowed(self, moved: Conflict | Cancelled) -> None:
         """Raises NotAllowed. An item that is missing is not told: it is looked at."""
@@ -176,7 +129,7 @@ class AwsReplayer:
 
     # --- carrying out ------------------------------------------------------------------------------------------------
 
-    def _execute(self, told: _ToldCommit, shipment: Shipment) -> Sequence[BodyKey]:
+    def _execute(self, told: ToldCommit, shipment: Shipment) -> Sequence[BodyKey]:
         """The ids that it buried. Raises Conflict, Cancelled, BodyDiverged, OutcomeUnknown, StoreError."""
         change = journal.change_of(told.row, self._catalog)
         for key in sorted(change.ids):
@@ -193,7 +146,7 @@ class AwsReplayer:
         self._tools.table.write_all(plan.garbage[len(garbage) :])
         return plan.buried
 
-    def _planned(self, told: _ToldCommit, change: Change) -> CommitPlan:
+    def _planned(self, told: ToldCommit, change: Change) -> CommitPlan:
         tools, at = self._tools_of(told), told.at
         match change:
             case NumberingSet():
@@ -212,7 +165,7 @@ class AwsReplayer:
                 plan = changes.plan(tools, change, at)
         return replace(plan, actions=list(self._resting(told, plan.actions)))
 
-    def _resting(self, told: _ToldCommit, actions: Sequence[Action]) -> Iterator[Action]:
+    def _resting(self, told: ToldCommit, actions: Sequence[Action]) -> Iterator[Action]:
         """The same actions, each on the conditions that it has here."""
         found = self._tools.table.get_many([each.key for each in actions if each.key[1] == keys.HEAD])
         contexts = keys.contexts_pk(self._places.registry)
@@ -230,28 +183,28 @@ class AwsReplayer:
             else:
                 yield resting_on(each, None)
 
-    def _counted(self, told: _ToldCommit, action: Action) -> Action:
+    def _counted(self, told: ToldCommit, action: Action) -> Action:
         """How many subjects a context has. Whether the commit has listed it is as it was at the source."""
         form: Item = {"context": action.sets["context"]} if action.sets else {}
         if number_name(action.key) not in told.effects.moved:
             return resting_on(action, None, form)
         return self._numbered(told, resting_on(action, None, form | {"at": told.at, "dropped": None}))
 
-    def _numbered(self, told: _ToldCommit, action: Action) -> Action:
+    def _numbered(self, told: ToldCommit, action: Action) -> Action:
         return with_number(action, told.effects.moved[number_name(action.key)] - 1)
 
-    def _telling(self, told: _ToldCommit) -> list[Action]:
+    def _telling(self, told: ToldCommit) -> list[Action]:
         """The row of the source, and what it tells in histories: as `commits` writes them."""
         form: Item = {"form": packed(told.row), "expires": told.at // 1000 + JOURNAL_KEPT_S}
         rows = histories.items_of(self._places, told.row, told.at)
         return [put(self._places.journal(told.at, told.nonce), form), *rows]
 
-    def _tools_of(self, told: _ToldCommit) -> _ReplayTools:
+    def _tools_of(self, told: ToldCommit) -> _ReplayTools:
         return _ReplayTools(self._tools.table, self._places, self._tools.fence, (told.at, told.nonce))
 
     # --- afterwards --------------------------------------------------------------------------------------------------
 
-    def _tidy(self, told: _ToldCommit, buried: Iterable[BodyKey] = ()) -> None:
+    def _tidy(self, told: ToldCommit, buried: Iterable[BodyKey] = ()) -> None:
         """Sweeps what a purge has left, and has bodies say what the catalog says. May be repeated."""
         touched = set(buried)
         if told.row["change"] in shipping.BRINGING:
@@ -282,12 +235,3 @@ def _head_action(action: Action, found: Item) -> Action:
     if "revision" in action.sets and action.sets["revision"] != (revision or 0) + 1:
         raise Conflict
     return resting_on(action, equals(revision=revision, at=at), {**action.sets, "at": max(action.sets["at"], at or 0)})
-
-
-def _told_commit(shipment: Shipment) -> _ToldCommit:
-    """Raises UnknownCommit, RowUnreadable, FormTooNew."""
-    row = journal.row_at(shipment.position, partial(orjson.loads, shipment.form))
-    effects = journal.effects_of(row)
-    heads, seen = journal.heads_of(row)
-    moved = [*heads, *((subject, revision, 0) for subject, revision in effects.cleared)]
-    return _ToldCommit(time_of(shipment.position), row, effects, moved, seen)

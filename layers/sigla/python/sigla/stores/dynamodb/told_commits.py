@@ -1,0 +1,124 @@
+"""A commit of another table as it came: what it moves, what it rests on, and by which numbers it is known to come next.
+
+Rows that wait here, or that are kept because they diverge:
+
+    aside, apart    row, position: of a commit, by its time
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import orjson
+
+from sigla import journal, keys
+from sigla.journal import Effects, ToldHead
+from sigla.model import Subject
+from sigla.ports.bodies import Bodies
+from sigla.ports.replaying import Shipment
+from sigla.regions import shipping
+from sigla.regions.replay import Needs
+from sigla.stores.dynamodb.actions import Key, delete, put
+from sigla.stores.dynamodb.journal import time_of
+from sigla.stores.dynamodb.numbers import MOVES, named_key, number_name
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.values import Item, packed, unpacked
+
+_REVISION: Final = "revision"
+_REFERRED: Final = "referred"
+_BEHIND: Final = "\t"
+"""Between the name of a row and that of its number; no key has it at its end."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToldCommit:
+    """at: its hybrid time. heads: subjects that it moves. seen: those that it rests on besides."""
+
+    at: int
+    row: Mapping[str, Any]
+    effects: Effects
+    heads: Sequence[ToldHead]
+    seen: Sequence[ToldHead]
+
+    @classmethod
+    def of(cls, shipment: Shipment) -> "ToldCommit":
+        """Raises UnknownCommit, RowUnreadable, FormTooNew."""
+        row = journal.row_at(shipment.position, partial(orjson.loads, shipment.form))
+        effects = journal.effects_of(row)
+        heads, seen = journal.heads_of(row)
+        moved = [*heads, *((subject, revision, 0) for subject, revision in effects.cleared)]
+        return cls(time_of(shipment.position), row, effects, moved, seen)
+
+    @property
+    def nonce(self) -> str:
+        nonce: str = self.row["nonce"]
+        return nonce
+
+    def needs(self, places: Places) -> Needs:
+        moves = {_of_head(places, subject, _REVISION): revision + 1 for subject, revision, _ in self.heads}
+        moves |= {f"{name}{_BEHIND}{MOVES}": number for name, number in self.effects.moved.items()}
+        rests = {_of_head(places, subject, _REFERRED): referred for subject, _, referred in self.heads}
+        rests |= {_of_head(places, subject, _REVISION): revision for subject, revision, _ in self.seen}
+        return Needs(moves, rests)
+
+
+def _of_head(places: Places, subject: Subject, number: str) -> str:
+    return f"{number_name(places.head(subject))}{_BEHIND}{number}"
+
+
+def row_of_number(places: Places, name: str) -> Key:
+    """The row that has a number, by its name in `Needs`."""
+    return named_key(places, name.rpartition(_BEHIND)[0])
+
+
+def numbers_of(places: Places, names: Iterable[str], found: Mapping[Key, Item]) -> dict[str, int]:
+    """The numbers themselves. found: the rows that have them."""
+    return {name: found.get(row_of_number(places, name), {}).get(name.rpartition(_BEHIND)[2], 0) for name in names}
+
+
+class KeptCommits:
+    """Those that wait for others, and those that diverge, as `ports.replaying.WaitingReplayer` has them."""
+
+    def __init__(self, tools: Tools, bodies: Bodies) -> None:
+        self._table = tools.table
+        self._places = tools.places
+        self._bodies = bodies
+
+    def put_aside(self, shipment: Shipment) -> None:
+        """Its bodies are there then, where no row names them yet."""
+        for key, body in shipment.bodies.items():
+            shipping.put_missing(self._bodies, key, body)
+        self._keep(self._places.aside, shipment)
+
+    def aside(self) -> Iterator[Shipment]:
+        return self._kept(keys.aside_pk(self._places.registry))
+
+    def take(self, shipment: Shipment) -> None:
+        self._table.write_all([delete(self._places.aside(*_mark(shipment)))])
+
+    def set_apart(self, shipment: Shipment) -> None:
+        self._keep(self._places.apart, shipment)
+        self.take(shipment)
+
+    def apart(self) -> Iterator[Shipment]:
+        return self._kept(keys.apart_pk(self._places.registry))
+
+    def numbers(self, names: Iterable[str]) -> dict[str, int]:
+        wanted = list(names)
+        found = self._table.get_many([row_of_number(self._places, name) for name in wanted])
+        return numbers_of(self._places, wanted, found)
+
+    def _keep(self, place: Callable[[int, str], Key], shipment: Shipment) -> None:
+        form = {"row": packed(orjson.loads(shipment.form)), "position": shipment.position}
+        self._table.write_all([put(place(*_mark(shipment)), form)])
+
+    def _kept(self, pk: str) -> Iterator[Shipment]:
+        for item in self._table.query(pk):
+            yield Shipment(item["position"], orjson.dumps(unpacked(item["row"])), {})
+
+
+def _mark(shipment: Shipment) -> tuple[int, str]:
+    """Time and nonce."""
+    return time_of(shipment.position), orjson.loads(shipment.form)["nonce"]
