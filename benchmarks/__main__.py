@@ -22,6 +22,7 @@ NAMES = (
     "register_on_aws",
     "cold_start",
     "start_up",
+    "check_files",
     "member_cost",
     "herd",
     "growth",

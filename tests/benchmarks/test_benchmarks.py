@@ -19,6 +19,7 @@ from tests.loops import threads_loop
 ROOT = Path(__file__).parents[2]
 ON_AN_ENGINE = {"register_on_aws", "cold_start"}
 SLOW = {
+    "check_files",
     "client_calls",
     "cold_start",
     "exporters",

@@ -13,9 +13,10 @@ from pydantic import (
     model_validator,
 )
 
+from sigla import strict_yaml
 from sigla.decoding.decoder import DEEPEST, Limits
 from sigla.settings import Address
-from sigla_pipelines.land import bindings, starts, strict_yaml, upsert, wording
+from sigla_pipelines.land import bindings, starts, upsert, wording
 from sigla_pipelines.land.bound import ANY, Bound, Rule, is_pattern, parts_of, with_defaults
 from sigla_pipelines.land.column_settings import ColumnPart
 from sigla_pipelines.land.dead_letter_settings import DeadLetterPart

@@ -185,7 +185,8 @@ def test_references_are_named_on_the_command_line(file: Path, data: str, capsys:
     "words, sentence",
     [
         (["--subject", "a", "FILE"], "Nothing to compare with: give --registry URL (or set SIGLA_URL)"),
-        (["--data", "DATA", "FILE"], "Give one file, and the subject that it is for"),
+        (["--data", "DATA", "FILE"], "File not found: sigla.yaml. It says which files are for which subjects"),
+        (["--data", "DATA", "--type", "AVRO", "FILE"], "--type is for one file: add --subject NAME"),
         (["--data", "DATA", "--subject", "a"], "Give one file, and the subject that it is for"),
         (["--data", "DATA", "--subject", "a", "schema.txt"], "The language of schema.txt is unknown: add --type"),
         (["--data", "DATA", "--subject", "a", "none.avsc"], "none.avsc cannot be read (No such file or directory)"),

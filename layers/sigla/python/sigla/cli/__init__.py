@@ -27,7 +27,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla log                    who changed what, and when
   sigla auth explain TOKEN     what a bearer token would be, or why it is refused
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
-  sigla check FILE…            would these schemas be accepted? Nothing is written
+  sigla check                  would the schemas of sigla.yaml be accepted? Nothing is written
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
   sigla mirror URL             keeps a registry as another one is, until clients are moved over

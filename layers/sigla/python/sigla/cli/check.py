@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigla.cli import compared, progress
+from sigla.cli import compared, declared, progress, revisions
 from sigla.cli.misuse import Misuse
 from sigla.terminal.arguments import name_argument
 
@@ -21,8 +21,11 @@ DESCRIPTION = """\
 Tells of each file whether registering it would be accepted, and if not, why, and in which line. It runs Sigla's own
 languages and rules: what a registry knows is read, and nothing is written, here or there.
 
+  sigla check --registry URL           all files of ./sigla.yaml, which says for which subjects they are
+  sigla check --registry URL a.avsc    this one, with what it references
+  sigla check --against origin/main    all files, compared with what they were there
   sigla check --registry URL --subject orders-value orders.avsc
-                                       one file, for one subject
+                                       one file, for one subject, without sigla.yaml
 """
 
 EPILOG = """\
@@ -43,8 +46,11 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("paths", nargs="*", metavar="PATH", help="a file; `-` is standard input")
-    one = parser.add_argument_group("one file")
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="files, or folders of files; with --subject one file, or `-`"
+    )
+    declared.add_config_option(parser)
+    one = parser.add_argument_group("one file without sigla.yaml")
     one.add_argument("--subject", type=name_argument, metavar="NAME", help="the subject that the file is for")
     one.add_argument("--type", type=str.upper, choices=TYPES, help="its language, if the file's name does not tell")
     one.add_argument(
@@ -75,16 +81,24 @@ def run(args: argparse.Namespace) -> int:
     """0, or 1 if a file would be refused. Raises Misuse, Refused."""
     from sigla.schema_files import ci_reports, reports
     from sigla.schema_files.check import check_file
+    from sigla.schema_files.foreseeing import foresee
     from sigla.schema_files.scratch import scratch
 
-    files = [_one_file(args)]
+    known = None if _is_one_file(args) else declared.read(args.config, args.paths)
+    file = _one_file(args) if known is None else None
     with (
         progress.shown() as told,
         compared.opened_registry(args, told) as (facts, options),
         scratch(facts, options, told) as scratched,
     ):
-        found = [check_file(scratched, file) for file in files]
-        remarks = _remarks(facts)
+        remarks: list[str] = []
+        if args.against:
+            remarks += revisions.register_old(scratched, args.against, known or file)
+        if known is not None:
+            found = foresee(scratched, known.declaration, known.files).files
+        elif file is not None:
+            found = [check_file(scratched, file)]
+        remarks += _remarks(facts)
     made = {
         "text": reports.text_report,
         "json": reports.json_report,
@@ -95,6 +109,16 @@ def run(args: argparse.Namespace) -> int:
     report = made[args.format]
     print(report(found, facts.shown, remarks=remarks))
     return int(not all(each.is_accepted for each in found))
+
+
+def _is_one_file(args: argparse.Namespace) -> bool:
+    """Raises Misuse."""
+    if args.subject:
+        return True
+    said = [option for option in ("type", "reference", "normalize") if getattr(args, option)]
+    if said:
+        raise Misuse(f"--{said[0]} is for one file: add --subject NAME, or say it in {args.config}.")
+    return False
 
 
 def _remarks(facts: "RegistryFacts") -> "Sequence[str]":
@@ -108,7 +132,7 @@ def _one_file(args: argparse.Namespace) -> "SchemaFile":
     from sigla.rules import names
     from sigla.schema_files.files import SchemaFile, type_of
 
-    if len(args.paths) != 1 or not args.subject:
+    if len(args.paths) != 1:
         raise Misuse("Give one file, and the subject that it is for: sigla check --subject NAME FILE.")
     name: str = args.paths[0]
     schema_type = args.type or type_of(name)

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from sigla.registry import Options
     from sigla.schema_files.facts import RegistryFacts
 
-MISSING = "Nothing to compare with: give --registry URL (or set SIGLA_URL), --data DIR or --dump FILE."
+MISSING = (
+    "Nothing to compare with: give --registry URL (or set SIGLA_URL), --data DIR, --dump FILE or --against GITREF."
+)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -28,16 +30,23 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     one.add_argument(
         "--dump", type=path_argument, metavar="FILE", help="a dump of a topic _schemas, as `sigla import` takes it"
     )
+    one.add_argument(
+        "--against", type=name_argument, metavar="GITREF", help="the files as they were in a revision of git"
+    )
     credentials.add_user_option(group)
 
 
 @contextmanager
 def opened_registry(args: argparse.Namespace, told: "Progress") -> "Iterator[tuple[RegistryFacts, Options]]":
     """What a registry knows, and how it is set up as far as that is known. Raises Misuse, Refused."""
-    url = "" if args.data or args.dump else _url(args)
+    url = "" if args.data or args.dump or args.against else _url(args)
     if url:
         with _behind_url(args, url, told) as facts:
             yield facts, _defaults()
+    elif args.against:
+        from sigla.schema_files.no_facts import EmptyRegistry
+
+        yield EmptyRegistry(args.against), _as_served_here()
     elif args.dump:
         yield _in_dump(args.dump), _as_served_here()
     elif args.data:

@@ -22,7 +22,7 @@ from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.registry import Options, Registry
 from sigla.registry.resources import Resources
 from sigla.rules import names
-from sigla.schema_files.facts import KnownId, RegistryFacts
+from sigla.schema_files.facts import KnownId, RegistryFacts, scopes_above
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.importing import Report, import_state
 
@@ -81,6 +81,8 @@ class _Brought:
         states = []
         while missing := set(wanted) - self._subjects:
             self._subjects |= missing
+            # Their settings are told with them, and versions they have none.
+            self._subjects |= {scope for each in missing for scope in scopes_above(each) if not scope.name}
             states.append(state := self._facts.about(missing))
             wanted = {target for put in chain(*state.subjects.values()) for target in _referenced(put)}
         if states:

@@ -1,6 +1,7 @@
 """YAML as whoever wrote it meant it: nothing is said twice, and every text can be written down."""
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 import yaml
@@ -23,12 +24,46 @@ class Unreadable(Exception):
     """What is wrong, and in which line; no sentence yet."""
 
 
+@dataclass(frozen=True, slots=True)
+class Document:
+    """value: mappings, lists and scalars; None of an empty document."""
+
+    value: Any
+    _root: yaml.Node | None
+
+    def line(self, *path: str | int) -> int:
+        """Where a value of it stands, or the last on the way to it that is there: from 1. path: keys and indexes."""
+        node, line = self._root, 1
+        for step in path:
+            found = _member(node, step)
+            if found is None:
+                break
+            line, node = found
+        return line
+
+
+def _member(node: yaml.Node | None, step: str | int) -> tuple[int, yaml.Node] | None:
+    """The line where a key is written, or an element begins, and the value there."""
+    if isinstance(node, yaml.SequenceNode) and isinstance(step, int) and step < len(node.value):
+        element = node.value[step]
+        return element.start_mark.line + 1, element
+    if isinstance(node, yaml.MappingNode):
+        return next(((key.start_mark.line + 1, value) for key, value in node.value if key.value == str(step)), None)
+    return None
+
+
 def read(content: str | bytes) -> Any:
     """Mappings, lists and scalars; None of an empty document. Raises Unreadable."""
+    return read_document(content).value
+
+
+def read_document(content: str | bytes) -> Document:
+    """Raises Unreadable."""
     try:
         loader = _Loader(content)
         try:
-            return loader.get_single_data()
+            root = loader.get_single_node()
+            return Document(None if root is None else loader.construct_document(root), root)
         finally:
             loader.dispose()
     except yaml.YAMLError as problem:

@@ -1,0 +1,164 @@
+"""What registering all files of a set would come to, with the settings that are declared beside them.
+
+Each is done in the scratch registry, in the order in which it would be done in the other one: what opens a scope to
+writes comes first, what closes one comes last, and a file comes behind those that it references.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeAlias
+
+from sigla.contract import DEFAULT_LEVEL, READONLY, READWRITE
+from sigla.errors import Refusal
+from sigla.model import Config, Subject
+from sigla.registry.settings import ALWAYS_ANSWERED
+from sigla.rules.settings import with_level
+from sigla.schema_files.check import Checked, FileVerdict, Problem, check_file
+from sigla.schema_files.declaration import Declaration, DeclaredSettings, Patch, config_fields
+from sigla.schema_files.file_sets import DeclaredFile
+from sigla.schema_files.files import SchemaFile
+from sigla.schema_files.positions import Position
+from sigla.schema_files.scratch import Scratch
+
+CLOSING: Final = frozenset({READONLY})
+"""Modes in which a scope takes no more writes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigStep:
+    """Fields of a scope's config become others. old: its entry; None without one."""
+
+    scope: Subject
+    old: Config | None
+    new: Config
+    patch: Patch
+
+
+@dataclass(frozen=True, slots=True)
+class ModeStep:
+    scope: Subject
+    old: str | None
+    new: str
+
+
+@dataclass(frozen=True, slots=True)
+class VersionStep:
+    """A version is registered. latest: the highest that the subject has until then; 0 without one."""
+
+    file: SchemaFile
+    version: int
+    latest: int
+
+    @property
+    def scope(self) -> Subject:
+        return self.file.subject
+
+
+Step: TypeAlias = ConfigStep | ModeStep | VersionStep
+
+
+@dataclass(slots=True)
+class Foreseen:
+    """files: what becomes of each, and a line for each setting that is refused. steps: what has to be done."""
+
+    files: list[Checked] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+
+    @property
+    def is_accepted(self) -> bool:
+        return all(each.is_accepted for each in self.files)
+
+
+def foresee(scratch: Scratch, declaration: Declaration, files: Sequence[DeclaredFile]) -> Foreseen:
+    """files: of the declaration, each behind what it needs."""
+    scratch.expect(_subjects_named(declaration, files))
+    work = _Foreseeing(scratch, declaration.name)
+    for settings in declaration.settings:
+        work.open(settings)
+    for settings in declaration.settings:
+        work.config(settings)
+    for each in files:
+        work.subject(each)
+    for settings in declaration.settings:
+        work.close(settings)
+    return work.found
+
+
+def _subjects_named(declaration: Declaration, files: Sequence[DeclaredFile]) -> set[Subject]:
+    named = {each.scope for each in declaration.settings if each.scope.name}
+    return named | {each.subject for each in files}
+
+
+class _Foreseeing:
+    def __init__(self, scratch: Scratch, name: str) -> None:
+        self.found = Foreseen()
+        self._scratch = scratch
+        self._name = name
+        self._checked: dict[str, Checked] = {}
+
+    def subject(self, each: DeclaredFile) -> None:
+        settings = each.settings
+        if settings is not None:
+            self.open(settings)
+            self.config(settings)
+        self._file(each)
+        if settings is not None:
+            self.close(settings)
+
+    def _file(self, each: DeclaredFile) -> None:
+        needed = [self._checked[need.path] for need in each.needs if need.path]
+        refused = tuple(dict.fromkeys(other.file.name for other in needed if not other.is_accepted))
+        if refused:
+            checked = Checked(each.file, FileVerdict.NOT_CHECKED, rests_on=refused)
+        else:
+            file = each.offered({path: other.version for path, other in self._checked.items()})
+            latest = self._scratch.look(file.subject).head.highest
+            checked = check_file(self._scratch, file)
+            if checked.verdict is FileVerdict.NEW and checked.version is not None:
+                self.found.steps.append(VersionStep(file, checked.version, latest))
+        # A file for several subjects is referenced by the first of them.
+        self._checked.setdefault(each.path, checked)
+        self.found.files.append(checked)
+
+    def open(self, settings: DeclaredSettings) -> None:
+        if settings.mode is not None and settings.mode not in CLOSING:
+            self._mode(settings, settings.mode)
+
+    def close(self, settings: DeclaredSettings) -> None:
+        if settings.mode is not None and settings.mode in CLOSING:
+            self._mode(settings, settings.mode)
+
+    def _mode(self, settings: DeclaredSettings, mode: str) -> None:
+        own = self._scratch.look(settings.scope).chain.own.mode
+        if (own or (READWRITE if settings.scope in ALWAYS_ANSWERED else None)) == mode:
+            return
+        try:
+            self._scratch.change_mode(settings.scope, mode)
+        except Refusal as refusal:
+            self._refused(settings, refusal)
+        else:
+            self.found.steps.append(ModeStep(settings.scope, own, mode))
+
+    def config(self, settings: DeclaredSettings) -> None:
+        if not settings.config:
+            return
+        old = self._config(settings.scope)
+        try:
+            self._scratch.change_config(settings.scope, config_fields(settings.config))
+        except Refusal as refusal:
+            self._refused(settings, refusal)
+            return
+        new = self._config(settings.scope) or Config()
+        if (old or Config()) != new:
+            self.found.steps.append(ConfigStep(settings.scope, old, new, settings.config))
+
+    def _config(self, scope: Subject) -> Config | None:
+        """What the API tells of a scope: some tell the default where nothing is set."""
+        own = self._scratch.look(scope).chain.own.config
+        return with_level(own or Config(), DEFAULT_LEVEL) if scope in ALWAYS_ANSWERED else own
+
+    def _refused(self, settings: DeclaredSettings, refusal: Refusal) -> None:
+        sentence = refusal.message
+        problem = Problem(str(refusal.code), sentence, sentence, refusal.code, Position(settings.line, 1))
+        file = SchemaFile(self._name, settings.scope, "", "")
+        self.found.files.append(Checked(file, FileVerdict.REFUSED, problems=(problem,)))
