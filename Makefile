@@ -23,7 +23,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test attack unit check lint types imports cover house tests bench bench-herd soak spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth templates wheel release lock format clean
+.PHONY: help setup playground test attack unit check lint types imports cover house tests bench bench-herd soak native spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth templates wheel release lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -44,7 +44,8 @@ test: setup ## set-up and what a developer runs: all tests that need neither Loc
 	$(bin)/python -m pytest $(at_once) --ignore $(ATTACKS) $(ARGS)
 
 attack: setup ## the attacks: kills at every step, failures of every call, races, floods, hostile texts and bytes
-	$(call stage,attack,$(bin)/python -m pytest $(at_once) $(ATTACKS) $(ARGS))
+	$(call stage,attack,$(bin)/python -m pytest $(at_once) $(ATTACKS) $(ARGS) && \
+		$(if $(ARGS),true,SIGLA_NATIVE=off $(bin)/python -m pytest -q $(at_once) $(ATTACKS)/landing))
 
 unit: setup ## the tests that start no process: no server, no Java, no Node.js; in a minute
 	HYPOTHESIS_PROFILE=unit $(bin)/python -m pytest $(at_once) -q -m "not process and not soak and not spark and not localstack" $(UNITS) $(ARGS)
@@ -79,6 +80,9 @@ soak: setup ## the long attacks: crash matrices, 100,000 operations, properties 
 	$(bin)/python -m pytest -m soak $(ARGS)
 	HYPOTHESIS_PROFILE=long $(bin)/python -m pytest -n 2 --dist load -m "hypothesis and not soak and not spark and not localstack" $(ARGS)
 	$(if $(ARGS),,$(bin)/python -m tests.pipelines.versions)
+
+native: setup ## the extension that decodes Avro 20 times as fast (cargo): a wheel in dist/, installed in .venv; ARGS=--here
+	@native/build.sh $(ARGS)
 
 spark: setup ## the pipelines on every PySpark we promise, with a Kafka broker (Java, Maven); ARGS=--ours: the installed one
 	$(call stage,spark,$(bin)/python -m tests.pipelines.versions $(ARGS))

@@ -22,6 +22,9 @@ compile jobs --group jobs --constraint requirements/dev.txt "$@"
 compile infra --group infra --constraint requirements/dev.txt "$@"
 # Node.js as a wheel, where the machine's is missing or older than CDK wants.
 compile node requirements/node.in "$@"
+# What builds the extension in native/.
+compile maturin requirements/maturin.in "$@"
+compile zig requirements/zig.in "$@"
 
 # LocalStack has an environment of its own, and pins that only Python 3.13 satisfies. So has the runtime of functions.
 for set in requirements runtime; do

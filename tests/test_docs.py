@@ -21,6 +21,7 @@ import pytest
 
 from sigla.errors import Refusal
 from sigla.settings import PREFIX, REMOTE_URL, REMOTE_USER, Settings, described
+from sigla_pipelines.land.decoders import extension
 from tests.house import our_files
 from tests.protocol.clients.forked import Forked
 from tests.protocol.clients.server import Server, serving
@@ -246,7 +247,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 
 def test_the_readme_shows_settings_that_there_are() -> None:
-    known = {PREFIX + each.name.upper() for each in fields(Settings)} | {REMOTE_URL, *REMOTE_USER}
+    known = {PREFIX + each.name.upper() for each in fields(Settings)} | {REMOTE_URL, *REMOTE_USER, extension.VARIABLE}
     for page in PAGES:
         named = set(re.findall(rf"\b{PREFIX}[A-Z_]*[A-Z]\b", text_of(page)))
         assert named <= known, name_of(page)

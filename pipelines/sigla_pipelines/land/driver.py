@@ -22,6 +22,8 @@ from sigla.settings import Address
 from sigla.stores.clock import SystemClock
 from sigla_pipelines.land import replay, settings
 from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once
+from sigla_pipelines.land.decoders.decoder import Native
+from sigla_pipelines.land.decoders.extension import asked, chosen_extension
 from sigla_pipelines.land.hash_key import hash_key
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.manifest import Manifest, Manifests, Read
@@ -133,7 +135,9 @@ class Driver:
                 bindings=bindings,
                 answer=Heads(catalog, self.work, self.clock, context, bindings, stale_ms).now(),
                 checks=checks,
-                readers=Readers(schemas, checks.limits, landing.sink.additional, landing.types.times),
+                readers=Readers(
+                    schemas, checks.limits, landing.sink.additional, landing.types.times, native=self.native
+                ),
                 tables=self.sink,
                 policy=landing.sink.evolve,
                 met=self.messages.of,
@@ -144,6 +148,16 @@ class Driver:
         for table, target in plan.targets.items():
             self.sink.check(table, target.schema)
         return plan
+
+    @property
+    def native(self) -> Native:
+        """Raises InvalidLanding."""
+        try:
+            native = asked(self.landing.native, self.environ)
+            chosen_extension(native)
+        except ValueError as problem:
+            raise InvalidLanding(str(problem)) from None
+        return native
 
     def _protection(self) -> Protection:
         """Raises NoHashKey."""

@@ -20,6 +20,7 @@ from pyspark.sql import SparkSession
 from sigla_pipelines.connectors.installation import iceberg, kafka_jars
 from sigla_pipelines.exit_status import exit_status_of
 from sigla_pipelines.land.batch import Batch, settle_queries
+from sigla_pipelines.land.decoders.extension import remark
 from sigla_pipelines.land.destinations import Destinations
 from sigla_pipelines.land.driver import Driver, Tasks, driver, read_settings
 from sigla_pipelines.land.exit_status import AGAIN, OWN
@@ -46,8 +47,8 @@ def _land_source(asked: argparse.Namespace) -> int:
     jars = [] if is_submitted(os.environ) else _needed_jars(landing)
     total = Sum()
     with closing(driver(landing)) as opened, running_session(os.environ, name=landing.name, jars=jars) as spark:
-        if opened.sink.limits:
-            print(opened.sink.limits, file=sys.stderr, flush=True)
+        for each in filter(None, (opened.sink.limits, remark(opened.native))):
+            print(each, file=sys.stderr, flush=True)
         run(spark, opened, total, stopping_on_signals(), stream=asked.stream, form=asked.report, publish=publish)
     if asked.report == "text":
         print("\n".join(total.lines()))

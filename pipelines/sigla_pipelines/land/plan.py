@@ -22,7 +22,7 @@ import pyarrow as pa
 from sigla.decoding.decoder import Unreadable
 from sigla.decoding.reasons import Reason
 from sigla_pipelines.land.bindings import TOMBSTONES, Binding, CatalogAnswer, Checks, Head, Layout, Strategy
-from sigla_pipelines.land.decoders.decoder import Additional
+from sigla_pipelines.land.decoders.decoder import Additional, Native
 from sigla_pipelines.land.decoders.times import PLAIN, Times
 from sigla_pipelines.land.landed import KEY
 from sigla_pipelines.land.layout import table_layouts
@@ -87,6 +87,7 @@ class Plan:
     protection: Protection = NO_PROTECTION
     names: Mapping[str, str] = field(default_factory=dict)
     times: Times = PLAIN
+    native: Native = Native.AUTO
 
     def table(self, binding: Binding, record: str) -> str | None:
         """The table of a record, by its full name; None for a message that the plan does not know."""
@@ -152,7 +153,7 @@ def plan_batch(
     """
     messages = _messages_by_binding(bindings, answer, readers, met)
     plan = Plan(query, batch, context, bindings, answer, {}, checks, messages=messages, additional=readers.additional)
-    plan = replace(plan, names=named(_asked_names(plan)), times=readers.times)
+    plan = replace(plan, names=named(_asked_names(plan)), times=readers.times, native=readers.native)
     plan = replace(plan, keyed=_keyed_tables(plan), protection=protection.called(plan.names))
 
     readings = [*_readings(plan, readers)]

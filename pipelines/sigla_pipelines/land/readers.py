@@ -8,7 +8,7 @@ from sigla.decoding.reasons import Reason
 from sigla.model import BodyKey
 from sigla_pipelines.land.bindings import Head
 from sigla_pipelines.land.decoders.by_language import DECODERS
-from sigla_pipelines.land.decoders.decoder import Additional, Decoder, Writer
+from sigla_pipelines.land.decoders.decoder import Additional, Decoder, Native, Writer
 from sigla_pipelines.land.decoders.times import PLAIN, Times
 from sigla_pipelines.land.schemas import Known, Schemas
 
@@ -21,12 +21,19 @@ class Readers:
     """Which decoder reads what as what. One thread at a time."""
 
     def __init__(
-        self, schemas: Schemas, limits: Limits, additional: Additional = Additional.KEEP, times: Times = PLAIN
+        self,
+        schemas: Schemas,
+        limits: Limits,
+        additional: Additional = Additional.KEEP,
+        times: Times = PLAIN,
+        *,
+        native: Native = Native.AUTO,
     ) -> None:
         self.schemas = schemas
         self.limits = limits
         self.additional = additional
         self.times = times
+        self.native = native
         self._decoders: dict[tuple[BodyKey, str], Decoder] = {}
         self._numbers: dict[tuple[BodyKey, str, BodyKey, Path], int | Unreadable] = {}
         self._names: dict[tuple[BodyKey, Path], str] = {}
@@ -35,7 +42,8 @@ class Readers:
     def decoder(self, head: Head, record: str) -> Decoder:
         """The decoder of the reader's message of this full name; other languages have one record.
 
-        Raises Unreadable: MESSAGE_GONE where the reader has no such message, else where its own schema is.
+        Raises Unreadable: MESSAGE_GONE where the reader has no such message, else where its own schema is. Raises
+        NotInstalled.
         """
         key = head.reader, record
         if key not in self._decoders:
@@ -43,7 +51,10 @@ class Readers:
             path = self.path(head, record) if record and known.source.type == PROTOBUF else ()
             make = DECODERS[known.source.type]
             self._decoders[key] = make(
-                Writer(known.source, path, known.tags, self.times), limits=self.limits, additional=self.additional
+                Writer(known.source, path, known.tags, self.times),
+                limits=self.limits,
+                additional=self.additional,
+                native=self.native,
             )
         return self._decoders[key]
 

@@ -71,7 +71,7 @@ class Tally:
 
     def wrote(self, table: str, topic: str, columns: Mapping[str, Any]) -> None:
         """Rows of a table. columns: each of _KEYS, and of what _SUMS adds up but rows."""
-        rows = pa.table({**columns, "rows": pa.array([1] * len(columns["offset"]), pa.int64())})
+        rows = pa.table({**columns, "rows": pa.repeat(pa.scalar(1, pa.int64()), len(columns["offset"]))})
         for row in rows.group_by(list(_KEYS)).aggregate(list(_SUMS)).to_pylist():
             key = table, topic, *(row[name] for name in _KEYS)
             added = _Sum(*(row[f"{name}_{how}"] for name, how in _SUMS))

@@ -20,7 +20,7 @@ from sigla_pipelines.land import bindings, starts, upsert, wording
 from sigla_pipelines.land.bound import ANY, Bound, Rule, is_pattern, parts_of, with_defaults
 from sigla_pipelines.land.column_settings import ColumnPart
 from sigla_pipelines.land.dead_letter_settings import DeadLetterPart
-from sigla_pipelines.land.decoders.decoder import Additional
+from sigla_pipelines.land.decoders.decoder import Additional, Native
 from sigla_pipelines.land.hash_key import REFERENCE
 from sigla_pipelines.land.maintain_settings import MaintainPart
 from sigla_pipelines.land.outputs import ROW_GROUP, Format
@@ -271,6 +271,7 @@ class Landing(Part):
     stop_if: StopPart = StopPart()
     dead_letter: DeadLetterPart | None = None
     trigger: TriggerPart = TriggerPart()
+    native: Native = Native.AUTO
     maintain: MaintainPart = MaintainPart()
     work: Text
     max_stale: Duration = timedelta(hours=1)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from sigla import opening
 from sigla.decoding.decoder import Limits
 from sigla.settings import Address
-from sigla_pipelines.land.decoders.decoder import Additional
+from sigla_pipelines.land.decoders.decoder import Additional, Native
 from sigla_pipelines.land.decoders.times import Times
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.outputs import Format, Outputs
@@ -46,7 +46,14 @@ class Task:
     def land(self, share: Records) -> Landed:
         """share: of the batch, records of RAW. Raises what `land_share` raises."""
         plan = self.plan
-        worker = _worker(self.registry, plan.context, plan.checks.limits, plan.additional, plan.times)
+        worker = _worker(
+            self.registry,
+            plan.context,
+            plan.checks.limits,
+            additional=plan.additional,
+            times=plan.times,
+            native=plan.native,
+        )
         outputs = Outputs(self.lake, plan.query, plan.batch, self.format, plan.layouts)
         return land_share(share, plan, worker.readers(self.now), outputs, self.now)
 
@@ -87,12 +94,21 @@ atexit.register(OPENED.close)
 class _Worker:
     """What a process keeps from batch to batch: open stores, compiled decoders."""
 
-    def __init__(self, registry: Address, context: str, limits: Limits, additional: Additional, times: Times) -> None:
+    def __init__(
+        self,
+        registry: Address,
+        context: str,
+        limits: Limits,
+        *,
+        additional: Additional,
+        times: Times,
+        native: Native,
+    ) -> None:
         # Decoding makes many small values and no circles of them; to look for some is a quarter of the time.
         gc.freeze()
         gc.set_threshold(COLLECTED_AFTER)
         bodies = OPENED.enter_context(opening.bodies(registry))
-        self._readers = Readers(Schemas(bodies, context), limits, additional, times)
+        self._readers = Readers(Schemas(bodies, context), limits, additional, times, native=native)
         self._begun: datetime | None = None
 
     def readers(self, begun: datetime) -> Readers:
@@ -104,5 +120,7 @@ class _Worker:
 
 
 @cache
-def _worker(registry: Address, context: str, limits: Limits, additional: Additional, times: Times) -> _Worker:
-    return _Worker(registry, context, limits, additional, times)
+def _worker(
+    registry: Address, context: str, limits: Limits, *, additional: Additional, times: Times, native: Native
+) -> _Worker:
+    return _Worker(registry, context, limits, additional=additional, times=times, native=native)

@@ -192,8 +192,9 @@ class _Share:
         ids = decoded.value.ids[rows]
         for at, keyed in with_keys(rows, columns, self._landed_key(decoded, table)):
             self._write_rows(decoded, table, at, keyed, ids=decoded.value.ids[at], version=group.head.version, op="U")
-        versions = [group.head.ids.get(id, 0) for id in ids.tolist()]
-        subjects = [group.head.subject] * len(rows)
+        distinct, places = np.unique(ids, return_inverse=True)
+        versions = np.array([group.head.ids.get(id, 0) for id in distinct.tolist()], np.int64)[places]
+        subjects = pa.repeat(group.head.subject, len(rows))
         unnamed = self._unnamed(decoded, table, rows, group)
         self._count(decoded, table, rows, _Counted(ids, subjects, versions, group.unchecked[fine], *unnamed))
 
@@ -276,7 +277,7 @@ class _Share:
         ids = decoded.value.ids[rows]
         for at, keyed in with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), self._landed_key(decoded, table)):
             self._write_rows(decoded, table, at, keyed, ids=decoded.value.ids[at], version=0, op="D")
-        counted = _Counted.plain(ids, [""] * len(rows))
+        counted = _Counted.plain(ids, pa.repeat("", len(rows)))
         kept, others = self._unnamed(decoded, table, rows)
         self._count(decoded, table, rows, replace(counted, kept=kept, others=others))
 
@@ -333,7 +334,7 @@ class _Share:
             "subject": counted.subjects,
             "schema_id": pa.array(counted.ids, mask=counted.ids == NONE),
             "version": counted.versions,
-            "reason": reasons or [""] * len(rows),
+            "reason": reasons or pa.repeat("", len(rows)),
             "bytes": pc.binary_length(records.column("value")).fill_null(0).cast(pa.int64()),
             "unchecked": counted.unchecked.astype(np.int64),
             "additional": counted.kept,
@@ -365,17 +366,17 @@ class _Counted:
     """What metrics tell of rows, one of each for each. kept, others: properties that no reader names."""
 
     ids: Ids
-    subjects: list[str]
-    versions: list[int]
+    subjects: pa.Array | list[str]
+    versions: Figures
     unchecked: npt.NDArray[np.bool_]
     kept: Figures
     others: Figures
 
     @classmethod
-    def plain(cls, ids: Ids, subjects: list[str]) -> Self:
+    def plain(cls, ids: Ids, subjects: pa.Array | list[str]) -> Self:
         """The columns of rows without a version."""
         nothing = np.zeros(len(ids), np.int64)
-        return cls(ids, subjects, [0] * len(ids), np.zeros(len(ids), bool), nothing, nothing)
+        return cls(ids, subjects, nothing, np.zeros(len(ids), bool), nothing, nothing)
 
 
 def _reason_entry(part: Part, row: int) -> Mapping[str, Any]:

@@ -8,11 +8,25 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
+from sigla_pipelines.land.decoders import extension
+from tests.pipelines.land.native import NOT_BUILT
+
 
 @pytest.fixture
 def unsynced(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that kill drivers and cut no power: nothing waits for a disk."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture(scope="module", params=["in Python", "natively"])
+def both_ways(request: pytest.FixtureRequest) -> Iterator[None]:
+    """All of a module once more, with the extension."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "in Python":
+            patch.setattr(extension, "installed", lambda: None)
+        elif extension.installed() is None:
+            pytest.skip(NOT_BUILT)
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,9 @@ from sigla.model import Resolved
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
 from sigla_pipelines.land.decoders.columns import UNROLLED
-from sigla_pipelines.land.decoders.decoder import Decoded, Decoder, TooMuch, Writer
+from sigla_pipelines.land.decoders.decoder import Decoded, Decoder, Native, TooMuch, Writer
+
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 
 def a_writer(schema: Any) -> Writer:
@@ -304,7 +306,7 @@ def test_a_row_that_would_become_too_many_values_fails_alone() -> None:
 def test_what_is_decoded_becomes_arrays_before_there_is_too_much_of_it() -> None:
     """Lists of a batch are emptied again and again; rows that fail in between stay where they are."""
     schema = {"type": "array", "items": "int"}
-    decoding = AvroDecoder(a_writer(schema), most_held=2)
+    decoding = AvroDecoder(a_writer(schema), most_held=2, native=Native.OFF)
     number = decoding.add(a_writer(schema))
     rows = [bytes([2, 2 * at, 0]) for at in range(10)]
     rows[3] = rows[7] = b"\x02"
@@ -328,7 +330,7 @@ def test_texts_that_no_array_holds_are_read_by_fewer_rows_at_once(monkeypatch: p
     reader = a_record(a="int", b="string", c={"type": "array", "items": "int"})
     reader["fields"][1]["default"] = "x" * 40
     writer = a_record(a="int", c={"type": "array", "items": "int"})
-    decoding = decoder(a_writer(reader))
+    decoding = decoder(a_writer(reader), native=Native.OFF)
     number = decoding.add(a_writer(writer))
     rows = [(number, b"\2\2\2\0"), (number, b"\2"), (number, b"\2\2\4\0")]
     monkeypatch.setattr(pa, "array", small)
@@ -336,7 +338,7 @@ def test_texts_that_no_array_holds_are_read_by_fewer_rows_at_once(monkeypatch: p
         read(decoding, rows)
     assert read(decoding, rows[:2]).rows.to_pylist() == [{"a": 1, "b": "x" * 40, "c": [1]}, None]
     long = {**reader, "fields": [reader["fields"][0], {**reader["fields"][1], "default": "x" * 101}]}
-    decoding = decoder(a_writer(long))
+    decoding = decoder(a_writer(long), native=Native.OFF)
     alone = read(decoding, [(decoding.add(a_writer(writer)), rows[0][1])])
     assert alone.status.to_pylist() == [NUMBERS[Reason.TOO_LARGE]]
 

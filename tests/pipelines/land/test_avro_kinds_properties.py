@@ -28,6 +28,8 @@ from sigla_pipelines.land.decoders.columns import UNROLLED
 from sigla_pipelines.land.decoders.decoder import Writer
 from tests.unit.decoding.avro_schemas import bare
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 SEEDS = st.integers(0, 2**63)
 ROWS = 6
 YEAR_1, YEAR_9999 = -62_135_596_800_000_000, 253_402_300_799_999_999

@@ -12,6 +12,8 @@ from sigla_pipelines.land.decoders.avro import decoder
 from sigla_pipelines.land.decoders.decoder import Writer
 from tests.unit.decoding.avro_schemas import Drawing, Schema, bare, outcome, plainer
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 SEEDS = st.integers(0, 2**63)
 ROWS = 12
 

@@ -10,6 +10,8 @@ from sigla_pipelines.land.quarantine import REASON, RESOLVED, SCHEMA
 from sigla_pipelines.land.raw import RAW
 from tests.pipelines.land.crash_rig import World, drive, identities, identity, raw, tables
 
+pytestmark = pytest.mark.usefixtures("both_ways")
+
 pytestmark = pytest.mark.usefixtures("unsynced")
 
 

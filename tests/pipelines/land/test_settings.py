@@ -7,7 +7,8 @@ import pytest
 
 from sigla.settings import Address
 from sigla_pipelines.land.bindings import Policy, Reader, Strategy
-from sigla_pipelines.land.decoders.decoder import Additional
+from sigla_pipelines.land.decoders import extension
+from sigla_pipelines.land.decoders.decoder import Additional, Native
 from sigla_pipelines.land.settings import InvalidLanding, KafkaPart, Landing, parse_landing, read_settings
 
 SMALL = """
@@ -293,3 +294,21 @@ def test_an_option_of_kafka_neither_overrides_a_setting_nor_is_passed_over(optio
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(InvalidLanding, match=r"nowhere\.yaml cannot be read"):
         read_settings(tmp_path / "nowhere.yaml")
+
+
+def test_the_environment_says_before_the_settings_whether_the_extension_is_used() -> None:
+    assert extension.asked(Native.AUTO, {}) is Native.AUTO
+    assert extension.asked(Native.AUTO, {"SIGLA_NATIVE": "off"}) is Native.OFF
+    with pytest.raises(ValueError, match=r"Unknown value of SIGLA_NATIVE: yes\. Valid values: auto, on, off\."):
+        extension.asked(Native.AUTO, {"SIGLA_NATIVE": "yes"})
+
+
+def test_an_extension_that_is_missing_is_told_once_and_refused_where_it_was_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(extension, "installed", lambda: None)
+    assert extension.chosen_extension(Native.AUTO) is None
+    assert "sigla-registry-native is not installed" in extension.remark(Native.AUTO)
+    assert extension.remark(Native.OFF) == ""
+    with pytest.raises(extension.NotInstalled, match="`native: on` asks for it"):
+        extension.chosen_extension(Native.ON)

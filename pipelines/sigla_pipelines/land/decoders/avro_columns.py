@@ -87,9 +87,9 @@ class Room:
         self.all = all
         self.batch()
 
-    def batch(self) -> None:
-        """One begins."""
-        self.left = self.all
+    def batch(self, held: int = 0) -> None:
+        """One begins, in which others have so many."""
+        self.left = self.all - held
         self.held = self.taken = 0
         self.row()
 

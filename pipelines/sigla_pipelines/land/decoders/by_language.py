@@ -7,13 +7,13 @@ from typing import Final
 
 from sigla.decoding.decoder import Limits
 from sigla.languages import MODULES
-from sigla_pipelines.land.decoders.decoder import Additional, Decoder, Writer
+from sigla_pipelines.land.decoders.decoder import Additional, Decoder, Native, Writer
 
 MakeDecoder = Callable[..., Decoder]
-"""(reader: Writer, *, limits: Limits, additional: Additional) → Decoder. Raises Unreadable."""
+"""(reader: Writer, *, limits: Limits, additional: Additional, native: Native) → Decoder. Raises Unreadable."""
 
 
-def _language_decoder(module: str, reader: Writer, **options: Limits | Additional) -> Decoder:
+def _language_decoder(module: str, reader: Writer, **options: Limits | Additional | Native) -> Decoder:
     made: Decoder = import_module(f"sigla_pipelines.land.decoders.{module}").decoder(reader, **options)
     return made
 

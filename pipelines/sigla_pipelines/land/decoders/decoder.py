@@ -39,6 +39,15 @@ class Additional(Enum):
     """They are counted and not landed."""
 
 
+class Native(Enum):
+    """Whether records are decoded by the extension `sigla_native`, in the languages that it knows."""
+
+    AUTO = "auto"
+    """Where it is installed."""
+    ON = "on"
+    OFF = "off"
+
+
 @dataclass(frozen=True, slots=True)
 class Decoded:
     """As many rows as there were payloads.

@@ -41,7 +41,7 @@ from sigla.languages.json_schema.references import Home, Resources
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.decoders import columns
 from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, StructMember, Values
-from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Writer
+from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Native, Writer
 from sigla_pipelines.land.decoders.json_schema_beside import (
     Said,
     of_items,
@@ -71,9 +71,10 @@ NOTHING: Final = type(None)
 
 
 def decoder(
-    reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP
+    reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP, native: Native = Native.AUTO
 ) -> "JsonSchemaDecoder":
     """Raises Unreadable."""
+    del native
     return JsonSchemaDecoder(reader, limits, additional)
 
 

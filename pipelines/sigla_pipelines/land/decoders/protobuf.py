@@ -50,7 +50,7 @@ from sigla.decoding.reasons import Reason
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.decoders import columns
 from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, StructMember
-from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Writer
+from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Native, Writer
 from sigla_pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags, with_unit
 from sigla_pipelines.land.decoders.protobuf_notes import message_tags, note_of_field, tags_within
 from sigla_pipelines.land.decoders.times import Times, of_protobuf, protobuf_unit
@@ -78,10 +78,10 @@ OPEN: Final = frozenset(f"{PACKAGE}.{name}" for name in ("Any", "ListValue", "St
 
 
 def decoder(
-    reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP
+    reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP, native: Native = Native.AUTO
 ) -> "ProtobufDecoder":
     """The decoder of the message that the reader's path leads to. Raises Unreadable."""
-    del additional
+    del additional, native
     return ProtobufDecoder(reader, limits)
 
 

@@ -59,7 +59,7 @@ def conversion(writer: Annotated, reader: Annotated) -> Convert | None:
     if wanted == "decimal":
         return _decimal(writer, reader)
     if wanted == "uuid" and reader.kind == "fixed":
-        return _uuid
+        return uuid_text
     if wanted.rpartition("-")[2] in NANOS:
         return _moment(logical(writer), wanted)
     return promoted
@@ -74,11 +74,11 @@ def _decimal(writer: Annotated, reader: Annotated) -> Convert:
     precision, scale = decimal_digits(reader)
     if logical(writer) == "decimal" and decimal_digits(writer)[1] != scale:
         raise Misfits(f"a decimal of scale {decimal_digits(writer)[1]} cannot be read as one of scale {scale}")
-    return _Unscaled(precision, scale)
+    return Unscaled(precision, scale)
 
 
 @dataclass(frozen=True, slots=True)
-class _Unscaled:
+class Unscaled:
     """Bytes, or a text that is promoted to them, to a number."""
 
     precision: int
@@ -101,7 +101,7 @@ def decimal_text(number: int, scale: int) -> str:
     return f"{'-' if number < 0 else ''}{digits[:-scale]}.{digits[-scale:]}"
 
 
-def _uuid(data: bytes) -> str:
+def uuid_text(data: bytes) -> str:
     return str(UUID(bytes=data))
 
 
@@ -116,11 +116,11 @@ def _moment(written: str, wanted: str) -> Convert | None:
         own_unit = unit
     target = "nanos" if unit == "nanos" else "micros"
     up, down = divmod(NANOS[own_unit], NANOS[target])
-    return _Times(up) if up > 1 else _Shortened(NANOS[target] // NANOS[own_unit]) if down else None
+    return Multiplied(up) if up > 1 else Shortened(NANOS[target] // NANOS[own_unit]) if down else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Times:
+class Multiplied:
     factor: int
 
     def __call__(self, value: int) -> int:
@@ -131,7 +131,7 @@ class _Times:
 
 
 @dataclass(frozen=True, slots=True)
-class _Shortened:
+class Shortened:
     """To a coarser unit; what is less than one is cut off towards the past."""
 
     divisor: int
