@@ -23,7 +23,6 @@ from sigla.stores.s3.objects import Objects
 from tests.attack.ports import Between, Call, client
 from tests.build import FixedClock
 from tests.contract.aws import Account, AwsStores
-from tests.contract.engines import BUCKET
 from tests.unit.aws.checking import check, settle
 from tests.unit.aws.faults import AFTER, CODES, Fault, failure, refusal
 
@@ -69,7 +68,7 @@ class Store:
     def _instance(self, dynamodb: Any, s3: Any, clock: Clock) -> tuple[Catalog, Bodies]:
         catalog = AwsCatalog(dynamodb, self.stores.table, clock, registry=self.stores.registry)
         self._opened.callback(catalog.close)
-        objects = Objects(s3, BUCKET, clock=clock)
+        objects = Objects(s3, self.stores.bucket, clock=clock)
         self._opened.callback(objects.close)
         return catalog, AwsBodies(objects, registry=self.stores.registry)
 

@@ -8,17 +8,19 @@ from typing import Any, Final
 from sigla import keys
 from sigla.ports.replaying import Shipment
 from sigla.stores.dynamodb.actions import Action
+from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
 from sigla.stores.dynamodb.replaying import AwsReplayer, AwsShipper
 from sigla.stores.dynamodb.values import Item, read_item
 from tests.attack.aws import Store
 from tests.attack.replay import EPOCH
 from tests.attack.world import World
 from tests.contract.aws import Account, AwsStores
-from tests.contract.engines import BUCKET
 from tests.unit.aws.checking import settle
 
-LOCAL: Final = {keys.HOLDERS: {"followed"}}
+LOCAL: Final = {keys.HOLDERS: {"followed"}, keys.SETTINGS: {*ROLE_ATTRIBUTES, "form"}}
 """Attributes that each side has for itself, by the sort key."""
+OWN: Final = {keys.principals_pk(""), keys.aside_pk(""), keys.copying_pk("")}
+"""Partitions that each side has for itself."""
 TAB: Final = "\t"
 OF_EXPORTERS: Final = {"state", "position", "ts", "trace"}
 
@@ -77,20 +79,21 @@ def _items(of: AwsStores) -> Iterator[tuple[tuple[str, str], Item]]:
         answer = of.dynamodb.scan(**arguments)
         for item in map(read_item, answer["Items"]):
             pk, sk = item.pop("pk").removeprefix(of.registry), item.pop("sk")
-            if sk == keys.NEXT or pk == keys.principals_pk("") or pk == keys.aside_pk(""):
+            if sk == keys.NEXT or pk in OWN or pk.startswith("#region#"):
                 continue
             if pk == keys.listed_deks_pk(""):  # the end of its key is a hash, of the registry's name as well
                 said = f"{sk.partition(TAB)[0]} {item}"
                 sk = f"{said} {next(numbers[said])}"
             local = OF_EXPORTERS if pk == keys.exporters_pk("") else LOCAL.get(sk, set())
-            yield (pk, sk), {name: value for name, value in item.items() if name not in local}
+            if told := {name: value for name, value in item.items() if name not in local}:
+                yield (pk, sk), told
         if "LastEvaluatedKey" not in answer:
             return
         arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
 
 def _objects(of: AwsStores) -> Iterator[tuple[str, bytes]]:
-    for page in of.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=f"{of.registry}/"):
+    for page in of.s3.get_paginator("list_objects_v2").paginate(Bucket=of.bucket, Prefix=f"{of.registry}/"):
         for each in page.get("Contents", ()):
-            body = of.s3.get_object(Bucket=BUCKET, Key=each["Key"])["Body"].read()
+            body = of.s3.get_object(Bucket=of.bucket, Key=each["Key"])["Body"].read()
             yield each["Key"].removeprefix(of.registry), body

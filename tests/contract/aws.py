@@ -41,6 +41,7 @@ class AwsStores:
     table: str
     registry: str
     objects: Objects
+    bucket: str = BUCKET
 
     @property
     def principals(self) -> AwsPrincipals:
@@ -104,6 +105,18 @@ class Account:
     dynamodb: Any
     s3: Any
     objects: Objects
+
+    @contextmanager
+    def beside(self, other: AwsStores, bucket: str) -> Iterator[AwsStores]:
+        """The same registry in a table and a bucket of its own, as another region has it."""
+        self.s3.create_bucket(Bucket=bucket)
+        with closing(Objects(self.s3, bucket, clock=SystemClock())) as objects:
+            clock, registry, table = SystemClock(), other.registry, make_table(self.dynamodb)
+            with closing(AwsCatalog(self.dynamodb, table, clock, registry=registry)) as catalog:
+                journal = AwsJournal(self.dynamodb, table, clock, registry=registry)
+                bodies = AwsBodies(objects, registry=registry)
+                place = table, registry, objects, bucket
+                yield AwsStores(catalog, bodies, journal, self.clients, self.dynamodb, self.s3, *place)
 
     @contextmanager
     def stores(self, table: str = "", *, epoch: int = 0) -> Iterator[AwsStores]:

@@ -271,6 +271,9 @@ IDENTITY = "IDENTITY"
 SERVED = "SERVED#"
 """What all others of that partition begin with: registries whose journal the function of this one writes."""
 
+COPYING = "COPYING"
+"""The row of its partition that says how far the copy of another table is."""
+
 ROLE = "ROLE"
 """The row of a partition by which commits check what the region is."""
 
@@ -312,6 +315,17 @@ def settings_sk(scope: Subject) -> str:
 
 def content_pk(registry: str, context: str, fingerprint: str) -> str:
     return f"{component(registry)}#f#{context_component(context)}#{component(fingerprint)}"
+
+
+def subject_of(pk: str) -> Subject:
+    """What `subject_pk` made the key of."""
+    return Subject(context_of(pk), unquote(pk.split("#")[3]))
+
+
+def context_of(pk: str) -> str:
+    """The context in the key of a subject, of a content, or of itself."""
+    context = pk.split("#")[2]
+    return DEFAULT_CONTEXT if context == "_" else unquote(context)
 
 
 def id_pk(registry: str, key: BodyKey) -> str:
@@ -422,6 +436,11 @@ def aside_pk(registry: str) -> str:
 def apart_pk(registry: str) -> str:
     """That of commits of another region that diverge."""
     return f"{component(registry)}#apart"
+
+
+def copying_pk(registry: str) -> str:
+    """Where it stands how far a table that joins has copied the other one."""
+    return f"{component(registry)}#copying"
 
 
 def segments_pk(registry: str) -> str:

@@ -17,7 +17,7 @@ from sigla.journal.rows import (
     row,
     row_at,
 )
-from sigla.journal.told_changes import ToldHead, UnknownCommit, change_of, effects_of, heads_of
+from sigla.journal.told_changes import ToldHead, UnknownCommit, change_of, effects_of, heads_of, targets_of
 
 __all__ = [
     "ANYONE",
@@ -48,4 +48,5 @@ __all__ = [
     "records",
     "row",
     "row_at",
+    "targets_of",
 ]

@@ -95,6 +95,17 @@ def heads_of(row: Mapping[str, Any]) -> tuple[Sequence[ToldHead], Sequence[ToldH
         raise UnknownCommit(f"what a {row.get('change')!r} of the journal is about cannot be read") from wrong
 
 
+def targets_of(row: Mapping[str, Any]) -> frozenset[Subject]:
+    """The subjects that the schemas of a row reference. Raises UnknownCommit."""
+    try:
+        change = row["commit"]["change"]
+        within = [change, *change.get("registered", ())]
+        versions = [version for each in within for version in (each, *each.get("versions", ()))]
+        return frozenset(Subject(context, name) for each in versions for context, name, *_ in each.get("targets", ()))
+    except UNFIT as wrong:
+        raise UnknownCommit(f"what a {row.get('change')!r} of the journal references cannot be read") from wrong
+
+
 def _told_heads(forms: Sequence[Sequence[Any]]) -> Sequence[ToldHead]:
     return [(Subject(context, name), revision, referred) for context, name, revision, referred in forms]
 

@@ -35,6 +35,10 @@ LONE_MS = 60_000
 """For so long it is believed that there is no role (`regions.rules.KNOWN_MS` rests on it)."""
 
 
+ROLE_ATTRIBUTES = ("role", "kind", "turn")
+"""What the row has of the role, beside the settings."""
+
+
 class _LearnedRole(NamedTuple):
     role: Role | None
     since: Moment

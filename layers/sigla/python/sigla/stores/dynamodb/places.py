@@ -104,6 +104,9 @@ class Places:
     def apart(self, at: int, nonce: str) -> Key:
         return keys.apart_pk(self.registry), keys.journal_sk(at, nonce)
 
+    def copying(self) -> Key:
+        return keys.copying_pk(self.registry), keys.COPYING
+
     def last_segment(self) -> Key:
         return keys.segments_pk(self.registry), keys.LAST
 

@@ -141,6 +141,13 @@ class Table:
                 return
             arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
+    def scan(self, after: Key | None = None) -> tuple[list[Item], Key | None]:
+        """Some items of the whole table, each partition's together and by sort key; and after which the others come."""
+        begin = {"ExclusiveStartKey": dict(zip(("pk", "sk"), map(written, after), strict=True))} if after else {}
+        answer = self._call("scan", TableName=self._name, ConsistentRead=True, **begin)
+        last = answer.get("LastEvaluatedKey")
+        return [*map(read_item, answer["Items"])], (last["pk"]["S"], last["sk"]["S"]) if last else None
+
     # --- writing -----------------------------------------------------------------------------------------------------
 
     def update(self, action: Action, *, tell: str = "UPDATED_NEW") -> Item:

@@ -46,10 +46,20 @@ class ToldCommit:
     def of(cls, shipment: Shipment) -> "ToldCommit":
         """Raises UnknownCommit, RowUnreadable, FormTooNew."""
         row = journal.row_at(shipment.position, partial(orjson.loads, shipment.form))
+        return cls.of_row(time_of(shipment.position), row)
+
+    @classmethod
+    def of_row(cls, at: int, row: Mapping[str, Any]) -> "ToldCommit":
+        """Raises UnknownCommit."""
         effects = journal.effects_of(row)
         heads, seen = journal.heads_of(row)
         moved = [*heads, *((subject, revision, 0) for subject, revision in effects.cleared)]
-        return cls(time_of(shipment.position), row, effects, moved, seen)
+        return cls(at, row, effects, moved, seen)
+
+    @property
+    def targets(self) -> frozenset[Subject]:
+        """Subjects that its schemas reference."""
+        return journal.targets_of(self.row)
 
     @property
     def nonce(self) -> str:
@@ -104,6 +114,10 @@ class KeptCommits:
 
     def apart(self) -> Iterator[Shipment]:
         return self._kept(keys.apart_pk(self._places.registry))
+
+    def is_told(self, shipment: Shipment) -> bool:
+        """Whether the journal here has its row."""
+        return self._table.get(self._places.journal(*_mark(shipment))) is not None
 
     def numbers(self, names: Iterable[str]) -> dict[str, int]:
         wanted = list(names)

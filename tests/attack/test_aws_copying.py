@@ -1,0 +1,220 @@
+"""A table joins another one: the copy, whatever is written there meanwhile, and wherever it is cut off."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import count
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from sigla.errors import StoreError
+from sigla.regions import rules
+from sigla.regions.following import deliver
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.replay import Verdict
+from sigla.stores.dynamodb import copying, fence
+from sigla.stores.dynamodb.copying import CopyTakenOver, TableCopy
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.s3.objects import Objects
+from tests.attack.aws import Store, failing
+from tests.attack.aws_replay import check_equal, follower, replayer, shipped, stores
+from tests.attack.ports import At, Between, Call, client
+from tests.attack.replay import STORIES, TRAFFIC, ask
+from tests.attack.stories import HISTORY
+from tests.attack.world import World
+from tests.build import NOW, FixedClock
+from tests.contract.aws import Account, AwsStores, of_two_parts
+from tests.unit.aws.faults import Fault, Killed
+
+PRIMARY = Role(1, RegionKind.PRIMARY, peer="B", armed=NOW - rules.KNOWN_MS)
+VERBS = st.lists(st.sampled_from(range(len(TRAFFIC))), max_size=12)
+buckets = (f"joining-{number}" for number in count())
+
+
+@pytest.fixture(scope="module")
+def account(moto: Account) -> Iterator[Account]:
+    with pytest.MonkeyPatch.context() as patched:
+        of_two_parts(patched)
+        patched.setattr(fence, "COPIES", 2)
+        patched.setattr(fence, "AT_ONCE", 1)
+        patched.setattr(copying, "AT_ONCE", 1)
+        yield moto
+
+
+class Beside(Store):
+    """The same registry in a table and a bucket of its own."""
+
+    def __init__(self, account: Account, of: AwsStores) -> None:
+        self._opened = ExitStack()
+        self.stores = self._opened.enter_context(account.beside(of, next(buckets)))
+        self.catalog, self.bodies, self.journal = self.stores.catalog, self.stores.bodies, self.stores.journal
+
+
+@contextmanager
+def two(account: Account) -> Iterator[tuple[World, World]]:
+    """A registry, and the place where it is to be as well."""
+    with follower(account) as source, World(store=Beside(account, stores(source))) as target:
+        yield source, target
+
+
+def arm(source: World) -> None:
+    """From now on the journal tells what another region needs."""
+    region = stores(source).region
+    assert region.set_role(region.role(), PRIMARY)
+
+
+def copy_of(source: World, target: World, between: Between | None = None) -> TableCopy:
+    def parts(world: World) -> tuple[Tools, Objects]:
+        of = stores(world)
+        dynamodb = client("dynamodb", of.dynamodb, between) if between else of.dynamodb
+        s3 = client("s3", of.s3, between) if between else of.s3
+        return Tools.of(dynamodb, of.table, FixedClock(), of.registry), Objects(s3, of.bucket, clock=FixedClock())
+
+    (there, objects_there), (here, objects_here) = parts(source), parts(target)
+    return TableCopy(there, here, objects_there, objects_here, source.clock)
+
+
+def told_rest(source: World, target: World) -> None:
+    """What the copy does not have is told, and in the end both have the same."""
+    verdicts = deliver(shipped(source), replayer(target))
+    assert verdicts.keys() <= {Verdict.KNOWN, Verdict.CARRY_OUT}, verdicts
+    assert list(replayer(target).aside()) == []
+    check_equal(source, target)
+
+
+MANY = ("a topic that goes", "exporters", "a DEK wrapped anew", "an id brought whose version was written over")
+"""The others are of the same kinds, and are attacked for long."""
+
+
+def each_story(*first: str) -> list[Any]:
+    """All of them, of which only the first are for every day."""
+    return [*first, *(pytest.param(name, marks=pytest.mark.soak) for name in STORIES if name not in first)]
+
+
+@pytest.mark.parametrize("name", each_story(*MANY))
+def test_a_copy_has_what_the_other_table_has(account: Account, name: str) -> None:
+    """Whether it has stood there without a role, or has told each commit."""
+    with two(account) as (source, target):
+        ask(source, STORIES[name])
+        arm(source)
+        assert copy_of(source, target).go_on(inf)
+        check_equal(source, target)
+        ask(source, [*HISTORY, *STORIES[name]])
+        told_rest(source, target)
+    with two(account) as (source, target):
+        arm(source)
+        ask(source, STORIES[name])
+        assert copy_of(source, target).go_on(inf)
+        told_rest(source, target)
+
+
+@pytest.mark.parametrize("name", each_story("a schema with a reference into another context"))
+def test_a_commit_is_in_all_parts_of_a_copy_or_in_none(account: Account, name: str) -> None:
+    """Whenever it comes, between the first call and the last: what is in one part is brought into the others."""
+    *before, verb = STORIES[name]
+    for number in count():
+        with two(account) as (source, target):
+            ask(source, before)
+            arm(source)
+
+            def commit(_: Call, carry_out: Callable[[], Any], source: World = source) -> Any:
+                ask(source, [verb])
+                return carry_out()
+
+            trap = At(number, commit)
+            assert copy_of(source, target, trap).go_on(inf)
+            if not trap.acted:
+                return
+            told_rest(source, target)
+
+
+@given(VERBS, VERBS, st.data())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_a_registry_goes_on_while_it_is_copied(
+    account: Account, before: list[int], meanwhile: list[int], data: st.DataObject
+) -> None:
+    """A commit that is in one part of the copy and not in another one is in all of it in the end."""
+    with two(account) as (source, target):
+        copied_beside(source, target, before, meanwhile, data)
+
+
+@pytest.mark.soak
+@given(st.lists(st.sampled_from(range(len(TRAFFIC))), max_size=60), VERBS.filter(bool), st.data())
+@settings(suppress_health_check=[HealthCheck.too_slow])
+def test_a_registry_of_many_goes_on_while_it_is_copied(
+    account: Account, before: list[int], meanwhile: list[int], data: st.DataObject
+) -> None:
+    """The same over longer lives."""
+    with two(account) as (source, target):
+        copied_beside(source, target, before, meanwhile, data)
+
+
+def copied_beside(
+    source: World, target: World, before: Sequence[int], meanwhile: Sequence[int], data: st.DataObject
+) -> None:
+    ask(source, (*HISTORY, *(TRAFFIC[number] for number in before)))
+    arm(source)
+    if data.draw(st.booleans(), "whether that is long ago"):
+        source.clock.time += 2 * copying.SINCE_MS
+    places = data.draw(st.lists(st.integers(0, 60), min_size=len(meanwhile), max_size=len(meanwhile)), "when")
+    verbs = sorted(zip(places, meanwhile, strict=True))
+    calls = count()
+
+    def beside(_: Call, carry_out: Callable[[], Any]) -> Any:
+        number = next(calls)
+        while verbs and verbs[0][0] <= number:
+            ask(source, [TRAFFIC[verbs.pop(0)[1]]])
+        return carry_out()
+
+    assert copy_of(source, target, beside).go_on(inf)
+    ask(source, [TRAFFIC[number] for _, number in verbs])
+    told_rest(source, target)
+
+
+LATER = [pytest.param(fault, marks=pytest.mark.soak, id=fault.name) for fault in (Fault.KILLED, Fault.LOST)]
+
+
+@pytest.mark.parametrize("fault", [pytest.param(Fault.KILLED_AFTER, id="KILLED_AFTER"), *LATER])
+def test_a_copy_that_is_cut_off_at_any_call_goes_on(account: Account, fault: Fault) -> None:
+    """Before a call, after it, and where its answer was lost: whoever comes next finishes it."""
+    with two(account) as (source, target):
+        ask(source, STORIES["a topic that goes"])
+        arm(source)
+        ask(source, HISTORY)
+        for number in count():
+            trap = At(number, failing(fault))
+            with suppress(Killed, StoreError):
+                copy_of(source, target, trap).go_on(inf)
+            if not trap.acted:
+                break
+            ask(source, [TRAFFIC[number % len(TRAFFIC)]])
+        told_rest(source, target)
+
+
+def test_a_copy_is_left_to_whoever_came_last(account: Account) -> None:
+    """The one before writes nothing any more, wherever it was."""
+    with two(account) as (source, target):
+        ask(source, HISTORY)
+        arm(source)
+        once = iter([True])
+
+        def taken_over(call: Call, carry_out: Callable[[], Any]) -> Any:
+            if call.name == "dynamodb.transact_write_items" and next(once, False):
+                assert copy_of(source, target).go_on(inf)
+            return carry_out()
+
+        with pytest.raises(CopyTakenOver):
+            copy_of(source, target, taken_over).go_on(inf)
+        told_rest(source, target)
+
+
+def test_a_copy_that_has_no_time_left_goes_on_in_the_next_turn(account: Account) -> None:
+    with two(account) as (source, target):
+        ask(source, HISTORY)
+        arm(source)
+        assert not copy_of(source, target).go_on(0)
+        assert copy_of(source, target).go_on(inf)
+        told_rest(source, target)
