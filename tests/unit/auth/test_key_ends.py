@@ -1,5 +1,6 @@
 """What a key may and until when, its secrets, and how long a refusal takes."""
 
+import base64
 import json
 import sys
 from dataclasses import replace
@@ -11,10 +12,11 @@ import pytest
 
 from sigla.auth import api_keys, credentials, rotation
 from sigla.auth.api_keys import NotAKey
-from sigla.auth.credentials import BasicKeys
+from sigla.auth.credentials import Authenticator, BasicKeys
 from sigla.auth.key_members import MOST_SECRETS
 from sigla.auth.permissions import DELETE, READ, WRITE
 from sigla.stores.sqlite.keys import EmbeddedKeys
+from sigla.web.registries import OfRegistry, Unchosen
 from tests.build import NOW, FixedClock
 from tests.unit.auth.test_credentials import WHOLE, Kept, a_key, basic
 
@@ -208,7 +210,7 @@ def test_a_use_is_told_when_a_key_is_looked_at_and_not_with_each_request(keys: K
 # --- how long a refusal takes ----------------------------------------------------------------------------------------
 
 
-def steps(who: BasicKeys, header: bytes) -> list[str]:
+def steps(who: Authenticator, header: bytes) -> list[str]:
     """Every call that a judgement makes, in order."""
     made: list[str] = []
 
@@ -242,6 +244,52 @@ def test_a_wrong_secret_takes_the_same_steps_as_an_unknown_name(
         assert who(header) is None
     orders, rotated, unknown = (steps(who, header) for header in headers)
     assert orders == rotated == unknown
+
+
+def test_a_registry_that_is_not_there_refuses_in_the_steps_of_one_that_is(keys: Kept, clock: FixedClock) -> None:
+    """Which registries there are is not to be found out by asking. A right secret opens none of them."""
+    right = a_key(keys)
+    secret = base64.b64decode(right.removeprefix(b"Basic ")).decode().partition(":")[2]
+    here = OfRegistry("payments", BasicKeys(keys, clock))
+    nowhere = Unchosen(here)
+    for _ in range(2):
+        assert here(basic("orders@payments", "guessed")) is None
+        clock.time += credentials.SETTLED_MS
+    known = steps(here, basic("orders@payments", "guessed"))
+    for name in ("orders@paymentz", "nobody@paymentz"):
+        assert steps(nowhere, basic(name, "guessed"))[2:] == known[2:]
+    assert nowhere(basic("orders@paymentz", secret)) is None
+    assert here(basic("orders@payments", secret)), "it was right"
+
+
+def test_a_guess_at_an_unknown_name_reads_no_more_objects_than_there_are_keys(keys: Kept, clock: FixedClock) -> None:
+    """In a bucket each is paid for. And it reads one when a guess at a known name would."""
+    for number in range(3):
+        a_key(keys, f"key-{number}")
+    who = BasicKeys(keys, clock)
+    assert who(basic("nobody", "guessed")) is None
+    keys.asked = 0
+    for guess in range(1000):
+        assert who(basic(f"name-{guess}", "guessed")) is None
+    assert keys.asked == 3
+    asked = []
+    for name in ("key-1", "nobody"):
+        clock.time += credentials.FRESH_MS
+        assert who(basic("another", "guessed")) is None, "the names are listed anew"
+        who._found.forget(["key-0", "key-1", "key-2"])
+        keys.asked = 0
+        assert who(basic(name, "guessed")) is None
+        asked.append(keys.asked)
+    assert asked == [1, 1]
+
+
+def test_another_keys_secret_opens_no_name_without_a_key(keys: Kept, clock: FixedClock) -> None:
+    """It is judged by the record of a key that is there, and must not be let in by it."""
+    right = a_key(keys)
+    secret = base64.b64decode(right.removeprefix(b"Basic ")).decode().partition(":")[2]
+    who = BasicKeys(keys, clock)
+    assert [who(basic(f"name-{number}", secret)) for number in range(50)] == [None] * 50
+    assert who(right)
 
 
 def test_guesses_in_a_directory_are_not_read_one_by_one(tmp_path: Path, clock: FixedClock) -> None:

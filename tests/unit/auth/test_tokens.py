@@ -16,6 +16,7 @@ from sigla.auth.tokens.key_sets import KeySet, parse
 from sigla.auth.tokens.presented import LONGEST, TokenRefused
 from sigla.auth.tokens.published import AGAIN_MS, AT_ONCE, KEPT_MS, RETRY_MS, Manner, Published
 from sigla.auth.tokens.signatures import SMALL_ORDER
+from sigla.auth.tokens.signatures import _opened as opened
 from sigla.errors import IssuerSilent
 from sigla.model import Subject
 from tests.build import NOW, FixedClock
@@ -259,6 +260,72 @@ def test_a_short_rsa_key_is_no_key(world: World) -> None:
     with pytest.warns(jwt.warnings.InsecureKeyLengthWarning):
         token = jwt.encode(world.issuer.claims(), short, "RS256", headers={"kid": "rsa"})
     assert world.ask(token) is None
+
+
+def test_an_rsa_key_with_the_exponent_3_is_no_key(world: World) -> None:
+    """It signs, but such signatures were forged wherever they were read less strictly. No issuer needs such a key."""
+    from cryptography.hazmat.primitives.asymmetric import rsa
+
+    assert [world.ask(signed_by(world, rsa.generate_private_key(e, 2048))) is not None for e in (65537, 3)] == [
+        True,
+        False,
+    ]
+
+
+def signed_by(world: World, key: Any) -> str:
+    """A token of a key that the issuer publishes from now on."""
+    import jwt
+    from jwt.algorithms import RSAAlgorithm
+
+    jwk = {**json.loads(RSAAlgorithm.to_jwk(key.public_key())), "kid": f"e={key.public_key().public_numbers().e}"}
+    world.source.read = lambda _: KeySet(parse(json.dumps({"keys": [jwk]}).encode()), world.clock.now())  # type: ignore[method-assign]  # as above
+    world.clock.time += KEPT_MS
+    claims = {**world.issuer.claims(world.clock.now() / 1000)}
+    return jwt.encode(claims, key, "RS256", headers={"kid": jwk["kid"]})
+
+
+MODULUS = 2**2047 + 2**1024 + 13  # of 2048 bits, and of nothing below 752
+OF_3 = 3 * (2**2047 // 3 | 1)
+
+
+@pytest.mark.parametrize(
+    "n, e",
+    [
+        pytest.param(MODULUS, 1, id="the signature is the message"),
+        pytest.param(MODULUS, 2, id="even"),
+        pytest.param(MODULUS, 3, id="3"),
+        pytest.param(MODULUS, 2**16 - 1, id="small"),
+        pytest.param(MODULUS, 2**256 + 1, id="huge"),
+        pytest.param(MODULUS, MODULUS - 2, id="as long as the modulus"),
+        pytest.param(OF_3, 65537, id="a modulus with a small factor"),
+        pytest.param(MODULUS - 1, 65537, id="an even modulus"),
+        pytest.param(2**8193 - 1, 65537, id="a modulus that takes long"),
+        pytest.param(2**512 - 569, 65537, id="a short modulus"),
+        pytest.param(0, 65537, id="zero"),
+    ],
+)
+def test_a_weak_rsa_key_is_no_key(n: int, e: int) -> None:
+    """Whatever the library lets pass, now or later: nothing is verified with it."""
+    from jwt import PyJWTError
+
+    def jwk(n: int, e: int) -> frozenset[tuple[str, str]]:
+        members = {
+            name: encoded(each.to_bytes(max(each.bit_length() + 7, 8) // 8)) for name, each in (("n", n), ("e", e))
+        }
+        return frozenset({"kty": "RSA", **members}.items())
+
+    assert opened(jwk(MODULUS, 65537), "RS256").key_type == "RSA"
+    with pytest.raises((PyJWTError, ValueError)):
+        opened(jwk(n, e), "RS256")
+
+
+@pytest.mark.parametrize("x, y", [(1, 1), (0, 0), (2**256 - 1, 1)], ids=["beside it", "infinity", "no coordinate"])
+def test_a_point_that_is_not_on_the_curve_is_no_key(x: int, y: int) -> None:
+    from jwt import PyJWTError
+
+    members = {"x": encoded(x.to_bytes(32)), "y": encoded(y.to_bytes(32))}
+    with pytest.raises((PyJWTError, ValueError)):
+        opened(frozenset({"kty": "EC", "crv": "P-256", **members}.items()), "ES256")
 
 
 @pytest.mark.parametrize("sign", [0, 0x80])

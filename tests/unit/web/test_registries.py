@@ -233,7 +233,7 @@ def test_a_registry_takes_its_own_name_behind_a_user_and_no_other() -> None:
 def test_where_nothing_was_chosen_a_client_hears_how_to() -> None:
     """401 where credentials have to change, 403 for a token that is good for more than one, 404 without keys."""
     token, strangers = b"Bearer t", Strict(basic("etl:s"))
-    unchosen = Unchosen(strangers, Strict(token))
+    unchosen = Unchosen(OfRegistry("ads", strangers), Strict(token))
     for said in (None, basic("etl:s"), basic("unknown:s"), b"Basic !", b"Digest x"):
         with pytest.raises(NoRegistryNamed):
             unchosen(said)
@@ -248,14 +248,15 @@ def test_where_nothing_was_chosen_a_client_hears_how_to() -> None:
 
 def test_where_nothing_was_chosen_no_credentials_let_anybody_in() -> None:
     """What stands there tells of all registries: a key of one of them must not open it, however it was sent."""
-    assert Unchosen(Strict(basic("etl@ads:s")))(basic("etl@ads:s")) is None
+    let_in = Strict(basic("etl@ads:s"), basic("etl:s"))
+    assert Unchosen(OfRegistry("ads", let_in))(basic("etl@ads:s")) is None
 
 
 def test_a_token_that_is_good_for_nothing_is_told_so_and_one_that_takes_long_waits() -> None:
     """As in a registry that is alone: 403 without a word about others, and off the thread that answers."""
-    nothing = Unchosen(Strict(), Strict(b"Bearer t", may=""))(b"Bearer t")
+    nothing = Unchosen(OfRegistry("ads", Strict()), Strict(b"Bearer t", may=""))(b"Bearer t")
     assert nothing == Principal("etl", ())
     with pytest.raises(Slow) as slow:
-        Unchosen(Strict(), Strict(b"Bearer t", slow=True))(b"Bearer t")
+        Unchosen(OfRegistry("ads", Strict()), Strict(b"Bearer t", slow=True))(b"Bearer t")
     with pytest.raises(SeveralRegistries):
         slow.value.answer()

@@ -72,7 +72,7 @@ class Edge:
             tokens.load()  # what is imported now is in the snapshot, and no bearer waits for it
         return cls(settings, auth, tokens, log, metrics, owners)
 
-    def authenticator(self, name: str, found: Instance, tell: Teller, opened: ExitStack) -> Authenticator | None:
+    def authenticator(self, name: str, found: Instance, tell: Teller, opened: ExitStack) -> OfRegistry | None:
         """What recognises a registry's callers, who may name it. tell: takes what it tells. opened: is closed with it.
 
         Also where it is alone: so clients can name theirs before it has neighbours in a pool.
@@ -83,7 +83,7 @@ class Edge:
             opened.callback(self.owners.discard, found.ownership)
         tokens = self.tokens and self.tokens.of(name)
         made = authentication.authenticator(self.auth, found.keys, tell, opened, tokens, aside=found.calls.aside)
-        return made and OfRegistry(name, made)
+        return OfRegistry(name, made) if made is not None else None
 
     def options(
         self, authenticate: Authenticator | None, metrics: Watcher, log: Watcher, tell: Teller

@@ -37,9 +37,10 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     edge = Edge.of(settings, issuers, own)
     # Zones are of the stage, and its own registry has their directory.
     tables = _RouteTables(edge, place, share, own.registry.directory)
-    own_options = tables.options(settings.registry_name, own, opened)
+    authenticate = tables.authenticator(settings.registry_name, own, opened)
+    own_options = tables.options(settings.registry_name, own, authenticate)
     # It stays open: whoever names no registry that is here is judged as by this one.
-    unchosen = registries.Unchosen(own_options.authenticate, edge.tokens)
+    unchosen = registries.Unchosen(authenticate, edge.tokens)
     options = edge.options(unchosen, edge.metrics, edge.log, edge.log.tell)
     own_table, nowhere = tables.table(own, own_options), tables.table(own, options)
     others = opened.enter_context(Pool(tables.open))
@@ -48,7 +49,7 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
         return own_table if name == settings.registry_name else others(name)
 
     by_registry = registries.ByRegistry(registries.Choice(hosts, issuers), table, nowhere)
-    beside = [description(own_options.authenticate, for_everybody=True)]  # it tells nothing of a registry
+    beside = [description(authenticate, for_everybody=True)]  # it tells nothing of a registry
     application = app.Application(by_registry, options, beside, None)
     return edge.function(own, gateway.handler_of(application), environ)
 
@@ -64,12 +65,14 @@ class _RouteTables:
 
     def open(self, name: str, opened: ExitStack) -> app.RouteTable:
         found = opened.enter_context(self._place.instance(name, share=self._share, zones=self._zones))
-        return self.table(found, self.options(name, found, opened))
+        return self.table(found, self.options(name, found, self.authenticator(name, found, opened)))
 
-    def options(self, name: str, found: Instance, opened: ExitStack) -> app.HttpOptions:
+    def authenticator(self, name: str, found: Instance, opened: ExitStack) -> registries.OfRegistry | None:
         """opened: takes what is to be closed with the registry."""
+        return self._edge.authenticator(name, found, observe.telling_of(name, self._edge.log.tell), opened)
+
+    def options(self, name: str, found: Instance, authenticate: registries.OfRegistry | None) -> app.HttpOptions:
         edge, tell = self._edge, observe.telling_of(name, self._edge.log.tell)
-        authenticate = edge.authenticator(name, found, tell, opened)
         return edge.options(authenticate, edge.metrics.of(name), edge.log.of(name, Farthest(found.counts)), tell)
 
     def table(self, found: Instance, options: app.HttpOptions) -> app.RouteTable:

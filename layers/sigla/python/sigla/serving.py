@@ -250,7 +250,8 @@ def _several(
             more=member.sources,
         )
 
-    unchosen = registries.Unchosen(members[0].authenticate, around.tokens)
+    first = members[0].authenticate
+    unchosen = registries.Unchosen(first if isinstance(first, registries.OfRegistry) else None, around.tokens)
     made = several.Several(
         [served(each) for each in members],
         choice,

@@ -7,13 +7,14 @@ chooses.
 import hmac
 from base64 import b64decode
 from collections.abc import Callable
-from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from secrets import token_hex
 from typing import Final, Protocol
 
 from sigla.auth.api_keys import (
     NAME,
+    SECRET_BYTES,
     ApiKey,
     DamagedKey,
     KeyExpired,
@@ -26,6 +27,7 @@ from sigla.auth.api_keys import (
     verifier_of,
 )
 from sigla.auth.key_members import MOST_SECRETS
+from sigla.auth.listed_names import ListedNames
 from sigla.auth.permissions import Principal
 from sigla.bounded import BoundedMemory
 from sigla.errors import StoreError
@@ -79,10 +81,7 @@ TOLD_MS = 60_000
 """How often it is told that an expired key is used: its client goes on trying."""
 
 UNKNOWN = ""
-"""A name that no key has. What is found under it is nothing, in as many steps as what is found under a known one."""
-
-NEVER = Secret(verifier_of(""), 0)
-"""What the secret of an unknown key is compared with, and what fills up the secrets of a known one."""
+"""A name that no key has, for what cannot be one. What is found under it is nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +98,8 @@ class Accepted:
 class KeyRecord:
     """What stood under a name when it was read; without a key if it was missing or damaged.
 
-    secrets: as many for every record, so that comparing one takes the same time. state: of all keys, at that time.
+    secrets: as many for every record, and each in memory of its own, so that comparing them takes the same time. state:
+    of all keys, at that time.
     """
 
     key: ApiKey | None
@@ -113,8 +113,10 @@ class BasicKeys:
 
     What was accepted is remembered for a minute, and longer while the store is silent. What was refused never is; but a
     wrong secret is compared with the record that was read a moment ago, and an unknown name looked for among the names
-    listed a moment ago. So guesses cost next to nothing, no number of them keeps the right key out, and a wrong secret
-    takes as long as an unknown name.
+    listed a moment ago. So guesses cost next to nothing, and no number of them keeps the right key out.
+
+    A wrong secret takes as long as an unknown name: while the names are listed, that one is judged by the record of the
+    listed name that comes next, whatever its secret is, and refused in the end. There are no two ways through the code.
 
     report: is told why a key opens nothing, each time that a damaged one is read. used: is told the name of an accepted
     key, each time that its record was looked at. remembered: so many keys are.
@@ -138,7 +140,7 @@ class BasicKeys:
         self._accepted: BoundedMemory[bytes, Accepted] = BoundedMemory(remembered)
         self._found: BoundedMemory[str, KeyRecord] = BoundedMemory(remembered + 1)
         self._told: BoundedMemory[str, Moment] = BoundedMemory(remembered)
-        self._names: tuple[AbstractSet[str], Moment, object] | None = None
+        self._names: tuple[ListedNames, Moment, object] | None = None
         self._noticed: tuple[object, Moment] | None = None
 
     def __call__(self, header: bytes | None) -> Principal | None:
@@ -168,10 +170,10 @@ class BasicKeys:
     def _accept(self, name: str, secret: str, now: Moment) -> Accepted | None:
         """None for credentials that are not accepted. Raises StoreError."""
         state = self._state(now)
-        found = self._find(name, now, state)
+        found, is_its_own = self._find(name, now, state)
         shown = verifier_of(secret)
         right = [each for each in found.secrets if hmac.compare_digest(shown, each.verifier)]
-        if found.key is None or not right or right[0] is NEVER:
+        if not right or not is_its_own or found.key is None:
             self._list_names(now, state)
             return None
         if right[0].until <= now.now:
@@ -181,18 +183,17 @@ class BasicKeys:
         lasts_ms = min(REMEMBERED_MS, right[0].until - found.since.now)
         return Accepted(found.key.principal, found.since, lasts_ms, right[0].until)
 
-    def _find(self, name: str, now: Moment, state: object) -> KeyRecord:
-        """Raises StoreError. The same steps for a known name as for another, as soon as the names have been listed."""
-        wanted = name if NAME.fullmatch(name) and self._may_be_known(name, state) else UNKNOWN
+    def _find(self, name: str, now: Moment, state: object) -> tuple[KeyRecord, bool]:
+        """The record that a secret is compared with, and whether it is the one of this name. Raises StoreError."""
+        wanted, is_its_own = self._look_up(name, state) if NAME.fullmatch(name) else (UNKNOWN, False)
         found = self._found.get(wanted)
         if found is not None and self._is_fresh(found.since, found.state, state):
-            return found
+            return found, is_its_own
         key = self._read(wanted)
-        secrets = key.secrets if key else ()
-        found = KeyRecord(key, now, state, secrets + (NEVER,) * (MOST_SECRETS - len(secrets)))
-        if key or wanted == UNKNOWN or self._list_names(now, state, wanted):
+        found = KeyRecord(key, now, state, filled_up(key.secrets if key else ()))
+        if key or wanted == UNKNOWN or self._is_listed(wanted, now, state):
             self._found.keep(wanted, found)
-        return found
+        return found, is_its_own
 
     def _read(self, name: str) -> ApiKey | None:
         record = self._keys.get(name) if name else None
@@ -204,23 +205,23 @@ class BasicKeys:
             self._report(name, damage)
             return None
 
-    def _may_be_known(self, name: str, state: object) -> bool:
-        """Whether a name is among those that were listed a moment ago; else nothing is known of it."""
+    def _look_up(self, name: str, state: object) -> tuple[str, bool]:
+        """As `ListedNames.nearest`, of those that were listed a moment ago; without them every name may be known."""
         if self._names is None:
-            return True
+            return name, True
         names, since, then = self._names
-        is_known, is_fresh = name in names, self._is_fresh(since, then, state)
-        return is_known or not is_fresh
+        return names.nearest(name) if self._is_fresh(since, then, state) else (name, True)
 
-    def _list_names(self, now: Moment, state: object, name: str = UNKNOWN) -> bool:
-        """Lists the names, for those who guess on, who need not be looked up one by one then.
-
-        Whether the name is listed: one without a key may be, if it was taken away.
-        """
+    def _list_names(self, now: Moment, state: object) -> None:
+        """For those who guess on, who need not be looked up one by one then."""
         if self._names is None or not self._is_fresh(*self._names[1:], state):
             with suppress(StoreError):
-                self._names = self._keys.names(), now, state
-        return self._names is not None and name in self._names[0]
+                self._names = ListedNames(self._keys.names()), now, state
+
+    def _is_listed(self, name: str, now: Moment, state: object) -> bool:
+        """A name without a key may be, if it was taken away."""
+        self._list_names(now, state)
+        return self._names is not None and self._names[0].nearest(name) == (name, True)
 
     def _state(self, now: Moment) -> object:
         """What the store says of all keys at once; notices when that changes."""
@@ -246,6 +247,11 @@ class BasicKeys:
             self._report(key.name, KeyExpired(f"it expired at {shown_moment(secret.until)}"))
         else:
             self._report(key.name, SecretEnded(f"its secret was replaced, and ended at {shown_moment(secret.until)}"))
+
+
+def filled_up(found: tuple[Secret, ...]) -> tuple[Secret, ...]:
+    """As many as a key can have at most; the secrets of those that are added are unknown."""
+    return found + tuple(Secret(token_hex(SECRET_BYTES), 0) for _ in range(MOST_SECRETS - len(found)))
 
 
 def reporting(tell: Callable[[dict[str, object]], None]) -> Callable[[str, OpensNothing], None]:

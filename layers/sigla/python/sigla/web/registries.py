@@ -171,7 +171,7 @@ class OfRegistry:
     """An `Authenticator` of one of several registries: its users may name it, as in `etl@payments`."""
 
     def __init__(self, name: str, authenticate: Authenticator) -> None:
-        self._ending = AT + name
+        self._name = name
         self._authenticate = authenticate
 
     @property
@@ -181,11 +181,29 @@ class OfRegistry:
     def __call__(self, header: bytes | None) -> Principal | None:
         return self._authenticate(header and self._own(header))
 
+    def refuses(self, header: bytes) -> bool:
+        """Whether Basic credentials name a registry. It is another one, so that they are refused, as slowly as its own.
+
+        Raises StoreError.
+        """
+        name, secret = name_and_secret(header)
+        user, at, _ = name.rpartition(AT)
+        if at:
+            self._authenticate(_basic(user, _WRONG + secret))
+        return bool(at)
+
     def _own(self, header: bytes) -> bytes:
         name, secret = name_and_secret(header)
-        if not name.endswith(self._ending):
-            return header
-        return b"Basic " + b64encode(f"{name.removesuffix(self._ending)}:{secret}".encode())
+        user, at, named = name.rpartition(AT)
+        return _basic(user, secret) if at and named == self._name else header
+
+
+def _basic(user: str, secret: str) -> bytes:
+    return b"Basic " + b64encode(f"{user}:{secret}".encode())
+
+
+_WRONG: Final = "!"
+"""No secret begins like this."""
 
 
 class Unchosen:
@@ -195,7 +213,7 @@ class Unchosen:
     tokens: verifies them, whatever they are good for.
     """
 
-    def __init__(self, strangers: Authenticator | None = None, tokens: Authenticator | None = None) -> None:
+    def __init__(self, strangers: OfRegistry | None = None, tokens: Authenticator | None = None) -> None:
         self._strangers = strangers
         self._tokens = tokens
         self.schemes = strangers.schemes if strangers else ()
@@ -210,8 +228,7 @@ class Unchosen:
             except Slow as slow:
                 answer = slow.answer
                 raise Slow(lambda: _only_one(answer())) from None
-        if header is not None and AT in name_and_secret(header)[0]:
-            self._strangers(header)  # for the time that it takes: no credentials are right where no registry was chosen
+        if header is not None and self._strangers.refuses(header):
             return None
         raise NoRegistryNamed(self.schemes)
 

@@ -1,6 +1,7 @@
 """Whether a key signed a token: the one place that knows PyJWT. It is imported with the first bearer."""
 
 from functools import lru_cache
+from math import gcd, prod
 from typing import Final
 
 from jwt import PyJWK, PyJWTError
@@ -11,6 +12,12 @@ from sigla.auth.tokens.presented import Presented
 
 RSA_BITS: Final = range(2048, 8192 + 1)
 """Shorter keys can be broken, longer ones take long."""
+
+RSA_EXPONENTS: Final = range(2**16 + 1, 2**256, 2)
+"""Source: FIPS 186-5, 5.1. Some signatures under the smaller ones were forged, and huge ones take long."""
+
+_SMALL_PRIMES: Final = prod(n for n in range(3, 752) if all(n % other for other in range(2, n)))
+"""Source: NIST SP 800-89, 5.3.3: a modulus without factors below 752."""
 
 SMALL_ORDER: Final = frozenset(
     bytes.fromhex(point)
@@ -49,11 +56,20 @@ def is_signed(presented: Presented, key: Key) -> bool:
 def _opened(jwk: frozenset[tuple[str, str]], algorithm: str) -> PyJWK:
     """Raises PyJWTError, ValueError for what cannot be a key."""
     opened = PyJWK(dict(jwk), algorithm)
-    if opened.key_type == "RSA" and opened.key.key_size not in RSA_BITS:
-        raise ValueError("an RSA key of another size")
+    if opened.key_type == "RSA":
+        numbers = opened.key.public_numbers()
+        _check_rsa(numbers.n, numbers.e)
     if opened.key_type == "OKP" and _unsigned(opened.key.public_bytes_raw()) in SMALL_ORDER:
         raise ValueError("a point of small order")
     return opened
+
+
+def _check_rsa(n: int, e: int) -> None:
+    """n: the modulus; e: the public exponent. Raises ValueError."""
+    if n.bit_length() not in RSA_BITS or e not in RSA_EXPONENTS:
+        raise ValueError("an RSA key of another size, or with another exponent")
+    if n % 2 == 0 or gcd(n, _SMALL_PRIMES) > 1:
+        raise ValueError("a modulus with a small factor")
 
 
 def _unsigned(point: bytes) -> bytes:
