@@ -274,6 +274,9 @@ SERVED = "SERVED#"
 COPYING = "COPYING"
 """The row of its partition that says how far the copy of another table is."""
 
+COMPLETE = "COMPLETE"
+"""Beside it: up to which moment a table that follows has what the other one has."""
+
 ROLE = "ROLE"
 """The row of a partition by which commits check what the region is."""
 

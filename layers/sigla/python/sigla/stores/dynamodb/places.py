@@ -107,6 +107,9 @@ class Places:
     def copying(self) -> Key:
         return keys.copying_pk(self.registry), keys.COPYING
 
+    def complete(self) -> Key:
+        return keys.copying_pk(self.registry), keys.COMPLETE
+
     def last_segment(self) -> Key:
         return keys.segments_pk(self.registry), keys.LAST
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.inventory import AwsInventory
     from sigla.stores.dynamodb.journal import AwsJournal
     from sigla.stores.dynamodb.log import AwsLog
+    from sigla.stores.dynamodb.plans import Tools
     from sigla.stores.dynamodb.principals import AwsPrincipals
     from sigla.stores.dynamodb.regions import AwsRegion
     from sigla.stores.dynamodb.served import AwsServed
@@ -55,6 +56,13 @@ class AwsStore:
         return AwsStore(
             self._clients, self._table, self._bucket, self.clock, registry=registry, secrets_key=self._secrets_key
         )
+
+    @cached_property
+    def tools(self) -> "Tools":
+        """What the parts of the table are made of."""
+        from sigla.stores.dynamodb.plans import Tools
+
+        return Tools.of(self._clients.dynamodb, self._table, self.clock, self._registry)
 
     @cached_property
     def catalog(self) -> "AwsCatalog":

@@ -1,0 +1,129 @@
+"""What a region does for the other one, each minute, depends on what it is.
+
+    primary     it looks at the other region's role. A greater epoch there closes this one: it was
+                promoted.
+                Now and then it tells each ceiling again
+    joining     it goes on with the copy of the other region's table, and follows once that is complete
+    follower    it compares the two journals, and carries out what is missing here
+    no role     nothing
+
+Each turn may be cut off, repeated, and done by several at once.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final, assert_never
+
+from sigla import observe
+from sigla.errors import Closed, StoreError
+from sigla.model import DEFAULT_CONTEXT
+from sigla.observe import Facts, Teller
+from sigla.regions import giving
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.refusals import NoBlock
+from sigla.regions.replay import Verdict
+from sigla.stores.dynamodb.comparing import JournalComparison
+from sigla.stores.dynamodb.copying import TableCopy
+from sigla.stores.dynamodb.replaying import NotAllowed
+
+if TYPE_CHECKING:
+    from sigla.stores.dynamodb.store import AwsStore
+
+WORK_MS: Final = 50_000
+"""How long a turn works: the next one comes after a minute, and goes on."""
+OFTEN_MS: Final = 60_000
+SELDOM_MS: Final = 1_800_000
+"""How often ceilings are told again, and how often a comparison looks far back."""
+COUNTED: Final = (Verdict.CARRY_OUT, Verdict.EARLY, Verdict.DIVERGES, Verdict.UNKNOWN)
+
+
+class RegionTurns:
+    """What Lambda calls. here, there: the registry in both regions. tell: takes the line of each turn."""
+
+    def __init__(self, here: "AwsStore", there: "AwsStore", *, registry: str, tell: Teller = observe.tell) -> None:
+        self._here = here
+        self._there = there
+        self._registry = registry
+        self._tell = tell
+        self._clock = here.clock
+
+    def __call__(self, event: Any = None, context: Any = None) -> Facts:  # noqa: ARG002 - whatever woke it
+        """What was done. Raises StoreError where the own region does not answer, and what a turn raises."""
+        begun, role = self._clock.elapsed(), self._here.region.role()
+        facts: Facts = {"event": "region", "registry": self._registry, "ts": self._clock.now()}
+        if role is None:
+            return facts
+        facts |= {"role": role.kind.value, "epoch": role.epoch, **self._turn(role, begun + WORK_MS)}
+        facts["took_ms"] = self._clock.elapsed() - begun
+        self._tell(facts)
+        return facts
+
+    def _turn(self, role: Role, until: float) -> Facts:
+        match role.kind:
+            case RegionKind.PRIMARY:
+                return self._lead(role)
+            case RegionKind.JOINING:
+                return self._join(role, until)
+            case RegionKind.FOLLOWER:
+                return self._follow(role, until)
+            case _:
+                assert_never(role.kind)
+
+    # --- primary -----------------------------------------------------------------------------------------------------
+
+    def _lead(self, role: Role) -> Facts:
+        """The other region's silence hinders nothing: a commit rests on the role here."""
+        try:
+            theirs = self._there.region.role()
+        except StoreError:
+            return {"silent": True}
+        if theirs is not None and theirs.epoch > role.epoch:
+            if role.open:
+                self._here.region.set_role(role, replace(role, open=False))
+            return {"closed": True}
+        if self._is_seldom() and role.writes and theirs is not None and theirs.kind is RegionKind.FOLLOWER:
+            return {"ceilings": self._tell_ceilings()}
+        return {}
+
+    def _tell_ceilings(self) -> int:
+        """For how many contexts the other region knows how far ids are given. A raise may have been lost with it."""
+        told = 0
+        for context in (DEFAULT_CONTEXT, *self._here.catalog.contexts()):
+            try:
+                giving.carried_out(giving.tell_ceiling(self._here.region, self._there.region, context))
+            except (Closed, NoBlock):
+                break
+            told += 1
+        return told
+
+    # --- joining -----------------------------------------------------------------------------------------------------
+
+    def _join(self, role: Role, until: float) -> Facts:
+        here, there = self._here, self._there
+        if not TableCopy(there.tools, here.tools, there.objects, here.objects, self._clock).go_on(until):
+            return {"copied": False}
+        theirs = there.region.role()
+        if theirs is None or theirs.kind is not RegionKind.PRIMARY:
+            return {"copied": True}
+        following = replace(role, kind=RegionKind.FOLLOWER, epoch=theirs.epoch, armed=theirs.armed)
+        return {"copied": True, "follows": here.region.set_role(role, following)}
+
+    # --- follower ----------------------------------------------------------------------------------------------------
+
+    def _follow(self, role: Role, until: float) -> Facts:
+        comparison = JournalComparison(self._here, self._there, role)
+        try:
+            verdicts = comparison.catch_up(until, far=self._is_seldom())
+        except NotAllowed:
+            # A change of the role was cut off, or another one is under way: the same call finishes it, or finds that.
+            return {"refused": not self._here.region.set_role(role, role)}
+        now, waits = self._clock.now(), comparison.waits()
+        return {
+            **{verdict.name.lower(): verdicts[verdict] for verdict in COUNTED},
+            "waiting": waits.waiting,
+            "waiting_ms": 0 if waits.oldest is None else max(1, now - waits.oldest),
+            "apart": waits.apart,
+            "behind_ms": max(0, now - comparison.complete_up_to()),
+        }
+
+    def _is_seldom(self) -> bool:
+        return self._clock.now() % SELDOM_MS < OFTEN_MS

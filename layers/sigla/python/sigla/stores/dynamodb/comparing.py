@@ -1,0 +1,107 @@
+"""A table that follows another one compares the two journals: what was not told, or got lost on its way, comes so.
+
+The journal of the other table is read with strong consistency, so that each commit is met that had ended when the
+reading began. When all of them are here, this region is complete up to that moment, and the row COMPLETE says so.
+"""
+
+import secrets
+from collections import Counter
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import orjson
+
+from sigla.ports.replaying import Shipment
+from sigla.regions import shipping
+from sigla.regions.following import deliver
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.replay import Verdict
+from sigla.stores.dynamodb import fence, journal
+from sigla.stores.dynamodb.actions import Action, Condition, condition_check, equals, update
+from sigla.stores.dynamodb.journal import position_at
+from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.table import MOST_READ, Cancelled
+
+if TYPE_CHECKING:
+    from sigla.stores.dynamodb.replaying import AwsReplayer
+    from sigla.stores.dynamodb.store import AwsStore
+
+LATE_MS: Final = 2 * journal.LATE_MS
+"""By how much a row may be older than the moment at which it was not there yet."""
+FAR_MS: Final = 3_600_000
+"""So far back an occasional comparison looks: clocks may differ by more than they should."""
+
+
+class Waits(NamedTuple):
+    """Commits that are not carried out. waiting: for others; oldest: the time of the first. apart: that diverge."""
+
+    waiting: int
+    oldest: int | None
+    apart: int
+
+
+class JournalComparison:
+    """here: the table that follows in the epoch of its role. Any thread may use it, one at a time."""
+
+    def __init__(self, here: "AwsStore", there: "AwsStore", role: Role) -> None:
+        self._here = here
+        self._there = there
+        self._places = here.tools.places
+        self._check = follows(self._places, role)
+
+    @property
+    def replayer(self) -> "AwsReplayer":
+        return self._here.catalog.replayer(self._here.bodies, [self._check])
+
+    def complete_up_to(self) -> int:
+        """By the row COMPLETE; before the first comparison, when the copy of the table began."""
+        found = self._here.tools.table.get_many([self._places.complete(), self._places.copying()])
+        complete, copied = found.get(self._places.complete()), found.get(self._places.copying())
+        return int(complete["at"]) if complete else copied["since"] if copied else 0
+
+    def catch_up(self, until: float, *, far: bool = False) -> Counter[Verdict]:
+        """Carries out what is missing here. until: when to leave the rest to the next call, by `Clock.elapsed`.
+
+        Raises NotAllowed, StoreError.
+        """
+        clock, begun = self._here.clock, self._here.clock.now()
+        since = max(0, self.complete_up_to() - (FAR_MS if far else LATE_MS))
+        verdicts = deliver([], self.replayer)
+        missing = self.missing(since)
+        while some := list(islice(missing, MOST_READ)):
+            verdicts += deliver(some, self.replayer)
+            if clock.elapsed() >= until:
+                return verdicts
+        if verdicts.keys() <= {Verdict.CARRY_OUT, Verdict.KNOWN} or next(self.missing(since), None) is None:
+            self._note(begun)
+        return verdicts
+
+    def missing(self, since: int) -> Iterator[Shipment]:
+        """Commits of the other table from a time on whose rows are not here, in the order of their times."""
+        rows = self._there.journal.rows(since)
+        while some := list(islice(rows, MOST_READ)):
+            told = {self._places.journal(at, row["nonce"]): (at, row) for at, row, _ in some}
+            standing = self._here.tools.table.get_many(list(told))
+            for key, (at, row) in told.items():
+                if key not in standing:
+                    position = position_at(at, row["nonce"])
+                    yield shipping.shipment(position, orjson.dumps(row), row, self._there.bodies)
+
+    def waits(self) -> Waits:
+        aside = [each.position for each in self.replayer.aside()]
+        oldest = journal.time_of(min(aside)) if aside else None
+        return Waits(len(aside), oldest, sum(1 for _ in self.replayer.apart()))
+
+    def _note(self, at: int) -> None:
+        later = Condition("attribute_not_exists(#at) OR #at < :at", {"at": at})
+        try:
+            self._here.tools.table.update(update(self._places.complete(), {"at": at}, when=later))
+        except Cancelled:
+            return
+
+
+def follows(places: Places, role: Role) -> Action:
+    """A check of a transaction: the region follows in this epoch; of one of the copies that commits check as well."""
+    copy = places.fence(secrets.randbelow(fence.COPIES))
+    return condition_check(copy, equals(epoch=role.epoch, kind=RegionKind.FOLLOWER.value))
