@@ -210,7 +210,7 @@ class Asked:
 
     def _resource(self, route: Route) -> str:
         """What a topic has counts for what it may have, whoever sees it: so only reads are about hidden ones."""
-        topics = OWN_TOPICS + (HIDDEN_TOPICS if route.method == "GET" else ())
+        topics = OWN_TOPICS + (HIDDEN_TOPICS if route.method in ("GET", "DELETE") else ())
         return self.chance.choice((*topics, *(f"id-{topic}" for topic in topics), "-"))
 
     def _body(self, route: Route) -> Any:

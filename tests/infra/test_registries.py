@@ -94,7 +94,7 @@ def test_each_has_what_one_alone_has_and_shares_what_is_there_once(
     assert {kind: len(ids(three_without_tokens, kind)) for kind in stores} == dict.fromkeys(stores, 1)
 
 
-OF_THE_JOURNAL = ("JournalErrors", "JournalLag", "JournalGivenUp", "JournalAside")
+OF_THE_JOURNAL = ("JournalErrors", "JournalSilent", "JournalLag", "JournalGivenUp", "JournalAside")
 """Alarms that are there once."""
 
 

@@ -44,11 +44,14 @@ def test_what_goes_wrong_rings(template: Template) -> None:
         "RestLatency": "Latency",
         "RestAtLimit": "Count",
         "JournalErrors": "Errors",
+        "JournalSilent": "Invocations",
         "JournalLag": "IteratorAge",
         "JournalGivenUp": "ApproximateNumberOfMessagesVisible",
         "JournalAside": "journal_aside",
     }
+    silent = alarms.pop("JournalSilent")
     assert {each["TreatMissingData"] for each in alarms.values()} == {"notBreaching"}
+    assert silent["TreatMissingData"] == "missing", "what is new does not begin with an alarm"
     assert all(re.fullmatch(r"Sigla, the registry default: .+\.", each["AlarmDescription"]) for each in alarms.values())
 
 
@@ -212,6 +215,24 @@ def test_a_journal_that_is_an_hour_behind_rings(template: Template) -> None:
     assert written(lag["Dimensions"][0]["Value"]).startswith("<JournalFunction")
 
 
+def test_a_journal_that_is_not_invoked_any_more_rings(template: Template) -> None:
+    """What does not run fails at nothing. It is told when it was not invoked in four turns of its clock.
+
+    Then the metric is missing, which is told as such; a count of zero rings as well.
+    """
+    silent = called(template, "Watch")["JournalSilent"]
+    assert (silent["Period"], silent["Threshold"], rings_after(silent)) == (900, 1, (4, 4))
+    assert silent["ComparisonOperator"] == "LessThanThreshold"
+    assert written(silent["Dimensions"][0]["Value"]).startswith("<JournalFunction")
+    assert silent.get("InsufficientDataActions") == silent.get("AlarmActions")
+    (clock,) = (
+        each["Properties"]["ScheduleExpression"]
+        for name, each in template["Resources"].items()
+        if name.startswith("JournalCatchUp") and each["Type"] == "AWS::Events::Rule"
+    )
+    assert clock == "rate(15 minutes)"
+
+
 def test_rows_that_the_journal_cannot_read_ring(template: Template) -> None:
     """They are counted in its own line: {"event": "journal", "aside": 2, …}."""
     (counted,) = only(template, "AWS::Logs::MetricFilter")["MetricTransformations"]
@@ -306,7 +327,7 @@ def test_a_registry_that_nobody_asks_costs_less_than_three_dollars_fifty_a_month
     """One snapshot and twelve alarms have a price of their own; a new priced resource fails here first."""
     counted = {item.what: item.count for item in prices.idle(template)}
     clocks = {"catch-ups of the journal": 4 * 730, "probes of the registry": 30}
-    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 13} | clocks
+    assert counted == {"snapshots of functions (SnapStart)": 1, "metrics in alarms": 14} | clocks
     assert prices.total(template) <= 3.50
 
 

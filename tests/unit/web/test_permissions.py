@@ -297,10 +297,10 @@ ROWS = (
     Row("POST /associations", "/associations", OUTSIDE, OF_OTHERS),
     Row("PUT /associations/resources/{resource}", "/associations/resources/id-t", IN_A, associated("a-one")),
     Row("PUT /associations/resources/{resource}", "/associations/resources/id-t", OUTSIDE, associated("a-out")),
-    Row("DELETE /associations/resources/{resource}", "/associations/resources/id-a-topic", IN_A, success=204),
-    Row("DELETE /associations/resources/{resource}", "/associations/resources/id-b-topic", OUTSIDE, success=204),
+    Row("DELETE /associations/resources/{resource}", "/associations/resources/id-a-topic", ID_OF_A, success=204),
+    Row("DELETE /associations/resources/{resource}", "/associations/resources/id-b-topic", ID_OF_B, success=204),
     Row("DELETE /associations/resources/{resource}", "/associations/resources/id-a-topic?cascadeLifecycle=true",
-        IN_A, success=204),
+        ID_OF_A, success=204),
     Row("POST /associations:batchGet", "/associations:batchGet?includeSchemas=true", ANYWHERE, TOPICS_OF_BOTH,
         sees=([["a-noted"], ["b-shared"]], [["a-noted"], []], [[], []]), success=207),
     Row("POST /associations:batchMutate", "/associations:batchMutate", ANYWHERE, batch("a-one", "b-one"),
@@ -369,7 +369,7 @@ def judge(row: Row, who: Who, reply: Reply, *, by_token: bool) -> None:
         if row.access not in who.may and row.is_inside(who):
             assert reply.json["message"].split()[4] in {access.operation for access in Access if access not in who.may}
     elif reply.status == 404:
-        assert reply.json["error_code"] == 40403
+        assert reply.json["error_code"] == (40410 if row.route.startswith("DELETE /associations") else 40403)
     elif row.sees:
         seen = reply.json
         if row.route == "GET /schemas" or row.route.startswith("GET /associations"):

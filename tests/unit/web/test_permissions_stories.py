@@ -300,7 +300,6 @@ B_TOPIC = {"resourceName": "b-topic", "resourceNamespace": "lkc"}
 @pytest.mark.parametrize(
     "method, target, body",
     [
-        ("DELETE", "/associations/resources/id-b-topic", None),
         ("PUT", "/associations/resources/id-b-topic", B_TOPIC | {"associations": [{}]}),
         ("PUT", "/associations/resources/id-b-topic", B_TOPIC | {"associations": [{"subject": "a-one"}]}),
         ("POST", "/associations", B_TOPIC | {"resourceId": "id-b-topic", "associations": [{"subject": "a-one"}]}),
@@ -313,6 +312,26 @@ def test_a_refusal_does_not_tell_which_subject_a_topic_of_others_uses(
     status, number, sentence = ask("admin a-", method, target, body).refusal
     assert (status, number, "b-shared" in sentence) == (403, 40301, False), sentence
     assert ask("admin", method, f"{target}?dryRun=true", body).status != 403
+
+
+@pytest.mark.parametrize("query", ["", "?dryRun=true"])
+def test_a_delete_does_not_tell_whether_others_use_a_topic(ask: Asks, query: str) -> None:
+    """Whoever deletes could try ids: those of others, and unused ones. Both are not found, and nothing goes."""
+    there, not_there = (
+        ask("admin a-", "DELETE", f"/associations/resources/{id}{query}").refusal for id in ("id-b-topic", "id-nobody")
+    )
+    assert there == (404, 40410, not_there[2].replace("id-nobody", "id-b-topic"))
+    assert [one["subject"] for one in ask("admin", "GET", "/associations/resources/id-b-topic").json] == ["b-shared"]
+
+
+def test_a_delete_takes_what_the_client_sees_of_a_topic_and_leaves_the_rest(ask: Asks) -> None:
+    """As if there were nothing else."""
+    topic = {"resourceName": "a-both", "resourceNamespace": "lkc", "resourceId": "id-both"}
+    for subject, type in (("a-one", "key"), ("b-one", "value")):
+        wanted = {"subject": subject, "associationType": type, "lifecycle": "WEAK"}
+        assert ask("admin", "POST", "/associations", topic | {"associations": [wanted]}).status == 200
+    assert ask("deleter a-", "DELETE", "/associations/resources/id-both").status == 204
+    assert [one["subject"] for one in ask("admin", "GET", "/associations/resources/id-both").json] == ["b-one"]
 
 
 @pytest.mark.parametrize("query", ["", "?dryRun=true"])

@@ -1,13 +1,14 @@
 """Delete: associations go, and strong ones take their subjects along (ASC-11 of docs/api.md, §12)."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from sigla.associations.nouns import Association, Associations, Selection
 from sigla.associations.refusals import AssociationFrozen, AssociationNotFound
-from sigla.associations.verbs.writing import check_writable, subject_untold
+from sigla.associations.verbs.writing import check_writable
 from sigla.changes import AssociationsChanged, SubjectPurged
 from sigla.contract import IMPORT
-from sigla.errors import Referenced
+from sigla.errors import Denied, Referenced
 from sigla.model import Subject
 from sigla.registry.resources import Resources, View
 from sigla.registry.steps.committing import commit, nonce, until_committed
@@ -22,22 +23,22 @@ def delete(
     dry: bool = False,
     missing: bool = False,
 ) -> Associations:
-    """The associations that went: those of the selection, all of them or none. resource: its id.
+    """The associations that went: of the selection all that the client can see, or none. resource: its id.
 
     cascade: strong ones may go, with every version of their subjects. missing: it is fine if nothing is found.
 
-    Raises AssociationNotFound, DeniedEverywhere, ReadOnly, AssociationFrozen, Referenced.
+    Raises AssociationNotFound, ReadOnly, AssociationFrozen, Referenced.
     """
 
     def attempt() -> Associations:
         seen = resources.catalog.associations_of_resource(resource)
-        gone = tuple(one for one in seen if selection.takes(one))
+        views: dict[Subject, View] = {}
+        for one in filter(selection.takes, seen):
+            with suppress(Denied):  # what is outside of the client's prefixes is not there for it, and stays
+                views[one.subject] = resources.look(one.subject)
+        gone = tuple(one for one in seen if selection.takes(one) and one.subject in views)
         if not gone and not missing:  # ASC-11
             raise AssociationNotFound(resource=resource)
-        views: dict[Subject, View] = {}
-        for one in gone:
-            with subject_untold(one.subject):
-                views[one.subject] = resources.look(one.subject)
         for one in gone:  # ASC-11
             check_writable(views[one.subject])
             if one.strong and not cascade:

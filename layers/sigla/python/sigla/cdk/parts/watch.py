@@ -11,7 +11,7 @@ from constructs import Construct
 
 from sigla.cdk.exporters import Exporters
 from sigla.cdk.issuers import Issuers
-from sigla.cdk.journal import Journal
+from sigla.cdk.journal import CATCH_UP, Journal
 from sigla.cdk.parts.alarms import PERIOD, WatchedMetric, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
 from sigla.cdk.parts.dashboard import Dashboard
 from sigla.cdk.parts.recipients import Recipients
@@ -143,6 +143,15 @@ def _of_the_journal(journal: Journal) -> Iterator[WatchedMetric]:
         "the journal function fails repeatedly. Its log has the reason. The table keeps its rows for 35 days.",
         # While nothing is written the clock alone wakes it, four times an hour.
         out_of=12,
+    )
+    yield WatchedMetric(
+        "JournalSilent",
+        journal.function.metric_invocations(period=CATCH_UP),
+        1,
+        4,
+        "the journal function was not invoked for an hour: its clock comes each quarter of an hour. Look at the rule "
+        "of EventBridge, and at the concurrency of the function. The table keeps its rows for 35 days.",
+        below=True,
     )
     if journal.given_up:
         yield WatchedMetric(

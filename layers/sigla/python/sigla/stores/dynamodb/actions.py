@@ -35,8 +35,8 @@ class Condition:
 ABSENT = Condition("attribute_not_exists(#pk)")
 PRESENT = Condition("attribute_exists(#pk)")
 _KNOWN = Condition(
-    f"NOT (attribute_type(#{FORM}, :number) AND #{FORM} > :known_{FORM})",
-    {"number": "N", f"known_{FORM}": ITEM_OF_REGIONS},
+    f"NOT (attribute_type(#{FORM}, :known_type) AND #{FORM} > :known_{FORM})",
+    {"known_type": "N", f"known_{FORM}": ITEM_OF_REGIONS},
 )
 """It holds for an item without a form, too, and for a journal row, whose form is the row."""
 
