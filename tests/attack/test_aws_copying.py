@@ -180,6 +180,27 @@ LATER = [pytest.param(fault, marks=pytest.mark.soak, id=fault.name) for fault in
 @pytest.mark.parametrize("fault", [pytest.param(Fault.KILLED_AFTER, id="KILLED_AFTER"), *LATER])
 def test_a_copy_that_is_cut_off_at_any_call_goes_on(account: Account, fault: Fault) -> None:
     """Before a call, after it, and where its answer was lost: whoever comes next finishes it."""
+    cut_off_at_any_call(account, fault)
+
+
+@pytest.mark.parametrize("fault", [pytest.param(Fault.LOST, id="LOST"), *LATER[:1]])
+@pytest.mark.soak
+def test_a_copy_is_cut_off_at_any_call_on_dynamodb_s_own_engine(engine: Account, fault: Fault) -> None:
+    """Which scans, checks and refuses as AWS does."""
+    cut_off_at_any_call(engine, fault)
+
+
+def test_dynamodb_s_own_engine_takes_what_a_copy_asks(engine: Account) -> None:
+    """Scans page by page, and transactions with the check of whose copy it is."""
+    with two(engine) as (source, target):
+        ask(source, [*STORIES["a topic that goes"], *STORIES["a DEK wrapped anew"]])
+        arm(source)
+        assert copy_of(source, target).go_on(inf)
+        ask(source, HISTORY)
+        told_rest(source, target)
+
+
+def cut_off_at_any_call(account: Account, fault: Fault) -> None:
     with two(account) as (source, target):
         ask(source, STORIES["a topic that goes"])
         arm(source)
