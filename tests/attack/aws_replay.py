@@ -19,8 +19,10 @@ from tests.unit.aws.checking import settle
 
 LOCAL: Final = {keys.HOLDERS: {"followed"}, keys.SETTINGS: {*ROLE_ATTRIBUTES, "form"}}
 """Attributes that each side has for itself, by the sort key."""
-OWN: Final = {keys.principals_pk(""), keys.aside_pk(""), keys.copying_pk("")}
+OWN: Final = {keys.principals_pk(""), keys.aside_pk(""), keys.copying_pk(""), keys.segments_pk("")}
 """Partitions that each side has for itself."""
+OWN_OBJECTS: Final = ("journal/", "from/")
+"""Likewise, objects: segments, and what the other region has told."""
 TAB: Final = "\t"
 OF_EXPORTERS: Final = {"state", "position", "ts", "trace"}
 
@@ -84,7 +86,7 @@ def _items(of: AwsStores) -> Iterator[tuple[tuple[str, str], Item]]:
             if pk == keys.listed_deks_pk(""):  # the end of its key is a hash, of the registry's name as well
                 said = f"{sk.partition(TAB)[0]} {item}"
                 sk = f"{said} {next(numbers[said])}"
-            local = OF_EXPORTERS if pk == keys.exporters_pk("") else LOCAL.get(sk, set())
+            local = OF_EXPORTERS if pk == keys.exporters_pk("") else LOCAL.get(sk, {"segment"})
             if told := {name: value for name, value in item.items() if name not in local}:
                 yield (pk, sk), told
         if "LastEvaluatedKey" not in answer:
@@ -95,5 +97,7 @@ def _items(of: AwsStores) -> Iterator[tuple[tuple[str, str], Item]]:
 def _objects(of: AwsStores) -> Iterator[tuple[str, bytes]]:
     for page in of.s3.get_paginator("list_objects_v2").paginate(Bucket=of.bucket, Prefix=f"{of.registry}/"):
         for each in page.get("Contents", ()):
+            if each["Key"].removeprefix(f"{of.registry}/").startswith(OWN_OBJECTS):
+                continue
             body = of.s3.get_object(Bucket=of.bucket, Key=each["Key"])["Body"].read()
             yield each["Key"].removeprefix(of.registry), body

@@ -6,12 +6,14 @@ from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import quote_plus
 
 import pytest
 
 from sigla.errors import Closed, StoreError
 from sigla.functions import region_turns
 from sigla.functions.region_turns import RegionTurns
+from sigla.functions.shipping import Shipping
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
 from sigla.stores.dynamodb.actions import update
@@ -26,6 +28,7 @@ from tests.attack.test_aws_copying import account, two
 from tests.attack.world import World
 from tests.contract.aws import Account
 from tests.unit.aws.faults import Fault, Killed
+from tests.unit.aws.journaling import as_streamed, event_of, follower
 from tests.unit.registry.tell import s
 
 __all__ = ["account"]
@@ -73,6 +76,29 @@ class Regions:
         finally:
             here.close()
             other_store.close()
+
+    def tell(self, world: World, between: Between | None = None) -> list[str]:
+        """The journal function's batch of all rows; the objects that the other region has then."""
+        other = self.b if world is self.a else self.a
+        here, there = self.store(world, between), self.store(other, between)
+        name = stores(world).registry
+        with follower(stores(world), self.clock) as follow:
+            telling = Shipping(follow, here.region, here.bodies, there.objects, registry=name, tell=self.told.append)
+            assert telling(event_of(as_streamed(stores(world))))["rows"] >= 0
+        names = list(self.store(other).objects.names(f"{name}/from/"))
+        here.close()
+        there.close()
+        return names
+
+    def hear(self, world: World, names: list[str]) -> dict[str, Any]:
+        """The bucket wakes the function, as it names objects."""
+        event = {"Records": [{"s3": {"object": {"key": quote_plus(name)}}} for name in names]}
+        here, there = self.store(world), self.store(self.a if world is self.b else self.b)
+        try:
+            return dict(RegionTurns(here, there, registry=stores(world).registry, tell=self.told.append)(event))
+        finally:
+            here.close()
+            there.close()
 
     def join(self) -> None:
         self.clock.time += rules.KNOWN_MS
@@ -182,3 +208,70 @@ def test_ceilings_are_told_again_now_and_then(regions: Regions, monkeypatch: pyt
     assert ours is not None
     assert theirs is not None
     assert theirs.ceiling >= ours.ceiling
+
+
+# --- told at once ----------------------------------------------------------------------------------------------------
+
+
+NEWS = (register("news"), config("news", level="FULL"))
+
+
+def test_what_was_committed_is_told_as_soon_as_a_segment_tells_it(regions: Regions) -> None:
+    """With its bodies, and once more is as good as once; the minute's comparison then finds nothing."""
+    regions.join()
+    ask(regions.a, TRAFFIC[:8])
+    names = regions.tell(regions.a)
+    assert names == regions.tell(regions.a)
+    told = regions.hear(regions.b, names)
+    assert told["carry_out"] > 0
+    assert (told["early"], told["diverges"], told["unknown"]) == (0, 0, 0)
+    check_equal(regions.a, regions.b)
+    assert regions.hear(regions.b, names)["carry_out"] == 0
+    assert regions.turn(regions.b)["carry_out"] == 0
+
+
+def test_a_region_tells_nothing_of_what_it_was_told(regions: Regions) -> None:
+    """Its journal has the same rows; none of them is a commit of its own."""
+    regions.join()
+    ask(regions.a, NEWS)
+    assert regions.turn(regions.b)["carry_out"] == 2
+    assert regions.tell(regions.b) == []
+
+
+def test_what_a_former_primary_tells_is_passed_by(regions: Regions) -> None:
+    regions.join()
+    ask(regions.a, NEWS)
+    names = regions.tell(regions.a)
+    assert names
+    regions.become(regions.b, replace(regions.role(regions.b), epoch=2, kind=RegionKind.PRIMARY))
+    before = regions.b.rows()
+    assert regions.hear(regions.b, names)["passed_by"] == len(names)
+    assert regions.b.rows() == before
+
+
+def test_a_bucket_that_takes_nothing_holds_up_no_row(regions: Regions) -> None:
+    """It is told; and the other region finds what is missing within the minute."""
+    regions.join()
+    ask(regions.a, NEWS)
+
+    def refused(call: Any, carry_out: Callable[[], Any]) -> Any:
+        return failing(Fault.FAULTY)(call, carry_out) if call.name == "s3.put_object" else carry_out()
+
+    assert regions.tell(regions.a, refused) == []
+    assert [line["event"] for line in regions.told][-1] == "failure"
+    assert regions.turn(regions.b)["carry_out"] > 0
+    check_equal(regions.a, regions.b)
+
+
+def test_a_registry_without_a_second_region_is_asked_nothing_more(account: Account) -> None:
+    """Its rows tell that: no call, to either region."""
+    with two(account) as (a, b):
+        ask(a, HISTORY)
+        regions, calls = Regions(a, b), list[str]()
+
+        def note(call: Any, carry_out: Callable[[], Any]) -> Any:
+            calls.append(call.name)
+            return carry_out()
+
+        assert regions.tell(a, note) == []
+        assert calls == []

@@ -25,6 +25,9 @@ JOURNAL_ROW: Final = 1
 SEGMENT_LINE: Final = 1
 """The form of a line of the journal in S3."""
 
+SHIPPED_LINE: Final = 1
+"""The form of a commit on its way to another region."""
+
 API_KEY_OF_0_2: Final = 1
 """A key whose role and prefixes say all that it may."""
 

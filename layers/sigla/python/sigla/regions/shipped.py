@@ -1,0 +1,53 @@
+"""Commits on their way to another region, as lines: each with its row, and the bodies that it brings.
+
+{"form": 1, "position": 7168000000000000, "row": "…", "bodies": [{"context": ".", "id": 7, "body": "…"}]}
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import orjson
+
+from sigla import records
+from sigla.errors import FormTooNew
+from sigla.forms import FORM, SHIPPED_LINE, newer
+from sigla.model import Body, BodyKey, SchemaId
+from sigla.ports.replaying import Shipment
+
+
+def shipped_line(shipment: Shipment) -> bytes:
+    bodies = [
+        {"context": key.context, "id": key.id, "body": records.body_bytes(key, body).decode()}
+        for key, body in shipment.bodies.items()
+    ]
+    form = {FORM: SHIPPED_LINE, "position": shipment.position, "row": shipment.form.decode(), "bodies": bodies}
+    return orjson.dumps(form, option=orjson.OPT_APPEND_NEWLINE)
+
+
+def shipped_objects(shipments: Iterable[Shipment], most_bytes: int) -> Iterator[bytes]:
+    """Their lines, as many in one object as it takes. most_bytes: of an object with more than one line."""
+    some: list[bytes] = []
+    for line in map(shipped_line, shipments):
+        if some and sum(map(len, some)) + len(line) > most_bytes:
+            yield b"".join(some)
+            some = []
+        some.append(line)
+    if some:
+        yield b"".join(some)
+
+
+def shipments_in(name: str, content: bytes) -> Iterator[Shipment]:
+    """Raises ValueError for what is not made of such lines, FormTooNew."""
+    for line in content.splitlines():
+        form = orjson.loads(line)
+        if number := newer(form, SHIPPED_LINE):
+            raise FormTooNew(name, number, SHIPPED_LINE)
+        try:
+            yield Shipment(int(form["position"]), form["row"].encode(), dict(map(_told_body, form["bodies"])))
+        except (LookupError, TypeError, AttributeError) as wrong:
+            raise ValueError(f"{name} is not what a region tells") from wrong
+
+
+def _told_body(form: Any) -> tuple[BodyKey, Body]:
+    key = BodyKey(str(form["context"]), SchemaId(form["id"]))
+    return key, records.body(key, form["body"].encode())
