@@ -14,9 +14,9 @@ from sigla.errors import StoreError
 from sigla.ports.replaying import Shipment
 from sigla.regions.following import deliver
 from sigla.regions.replay import Verdict
+from sigla.regions.shipping import NotAllowed
 from sigla.stores.dynamodb.actions import condition_check, equals
 from sigla.stores.dynamodb.catalog import AwsCatalog
-from sigla.stores.dynamodb.replaying import NotAllowed
 from tests.attack.aws import Store, failing
 from tests.attack.aws_replay import check_equal, follower, primary, replayer, shipped, stores
 from tests.attack.ports import At, Call

@@ -152,6 +152,15 @@ class Site:
     def allow(self, there: "Site", epoch: int, wanted: int, content: str) -> "Course[None]":
         return allowed(self, there, epoch, wanted, content)
 
+    def promote(self, old: "Site", token: int) -> "Course[Any]":
+        return planned(old, self, token)
+
+    def take_back(self, old: "Site") -> "Course[Any]":
+        return undone(old, self)
+
+    def promote_by_force(self) -> "Course[Any]":
+        return forced(self)
+
     def forget_rows(self) -> None:
         self.table.held = {}
         if not self.design.keeps:

@@ -10,13 +10,13 @@ from functools import partial
 from typing import Any
 
 from sigla.changes import ContextListed
-from sigla.errors import Closed, Conflict, StoreError
+from sigla.errors import Closed, Conflict, Refusal, StoreError
 from sigla.model import SchemaId
 from sigla.ports.catalog import Catalog
 from sigla.ports.regions import Peer, Region
-from sigla.regions import giving, nouns
+from sigla.regions import giving, nouns, promotion
 from sigla.regions.nouns import RegionKind
-from sigla.regions.refusals import IdMayBeGiven, NoBlock
+from sigla.regions.refusals import NotPromoted
 from tests.build import NOW, a_nonce
 from tests.unit.regions.model import Call, Course, Design, Next, Refused, Role, Site, Table, Unreachable
 
@@ -103,7 +103,22 @@ class StoredSite(Site):
 
         return self._through(there, course)
 
-    def _through(self, there: Site, begin: Callable[[Peer], giving.Course[Any]]) -> Course[Any]:
+    # --- who gives them ----------------------------------------------------------------------------------------------
+
+    def promote(self, old: Site, token: int) -> Course[Any]:
+        def course(there: Region) -> giving.Course[Any]:
+            drain = HeldDrain(old, self)
+            return promotion.planned(self.stored.region, there, drain, rehearse=tuple, token=str(token), now=NOW)
+
+        return self._through(old, course)
+
+    def take_back(self, old: Site) -> Course[Any]:
+        return self._through(old, partial(promotion.undone, self.stored.region))
+
+    def promote_by_force(self) -> Course[Any]:
+        return self._through(self, lambda here: promotion.forced(here, now=NOW))
+
+    def _through(self, there: Site, begin: Callable[[Region], giving.Course[Any]]) -> Course[Any]:
         """A course of the product, each of its requests as one that the model knows."""
         assert isinstance(there, StoredSite)
         course = begin(there.stored.region)
@@ -119,11 +134,30 @@ class StoredSite(Site):
                     go = partial(course.throw, StoreError("no answer"))
         except StopIteration as returned:
             return returned.value
-        except (Closed, Conflict, NoBlock, IdMayBeGiven) as refused:
+        except (StoreError, Refusal, NotPromoted) as refused:
             raise Refused from refused
 
     def carry_out(self, request: Callable[[], Any]) -> Any:
         return request()
+
+
+@dataclass(frozen=True)
+class HeldDrain:
+    """What the model's tables hold and its buckets have comes over."""
+
+    old: Site
+    new: Site
+
+    def look(self) -> int:
+        table, bodies = self.old.all()
+        missing = table.held.keys() - self.new.table.held.keys()
+        for id, content in bodies.items():
+            self.new.put(id, content)
+        self.new.adopt(table.held)
+        return len(missing)
+
+    def differences(self) -> tuple[str, ...]:
+        return ()
 
 
 def _role(role: Role, *, reconciled: bool) -> nouns.Role:

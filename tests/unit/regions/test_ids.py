@@ -137,15 +137,15 @@ class Regions(RuleBasedStateMachine):
     @rule(to=st.sampled_from("AB"), whole=st.booleans())
     def promote(self, to: str, whole: bool) -> None:
         self.tokens += 1
-        self.begin(model.planned(self.pair.other(self.sites[to]), self.sites[to], self.tokens), whole)
+        self.begin(self.sites[to].promote(self.pair.other(self.sites[to]), self.tokens), whole)
 
     @rule(to=st.sampled_from("AB"), whole=st.booleans())
     def take_back(self, to: str, whole: bool) -> None:
-        self.begin(model.undone(self.pair.other(self.sites[to]), self.sites[to]), whole)
+        self.begin(self.sites[to].take_back(self.pair.other(self.sites[to])), whole)
 
     @rule(to=st.sampled_from("AB"), whole=st.booleans())
     def promote_by_force(self, to: str, whole: bool) -> None:
-        self.begin(model.forced(self.sites[to]), whole)
+        self.begin(self.sites[to].promote_by_force(), whole)
 
     @rule(old=st.sampled_from("AB"), whole=st.booleans())
     def fence(self, old: str, whole: bool) -> None:

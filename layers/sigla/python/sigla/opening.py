@@ -12,6 +12,7 @@ from sigla.changes import Author
 from sigla.instances import among_others, beside
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.replaying import RegionPair
 from sigla.ports.store import Store
 from sigla.registry import Registry, Resources
 from sigla.registry.attributed import attributed
@@ -72,6 +73,34 @@ def writing(address: Address, way: str = "cli") -> Iterator[Writing]:
         else:
             registry, _ = beside(store, settings, ring)
         yield Writing(attributed(registry, Author(operator(), way)), store)
+
+
+class TwoRegions(NamedTuple):
+    """A follower and its primary, and what a promotion asks of both."""
+
+    here: Store
+    there: Store
+    pair: RegionPair
+
+
+@contextmanager
+def region(address: Address) -> Iterator[Store]:
+    """For who changes its role, or only asks. It is not made. Raises as `reading` does."""
+    kind = kinds.store_kind(address)
+    with kind.reading(address):
+        """Where nothing is, nothing comes to be."""
+    with kind.writing(address) as store:
+        yield store
+
+
+@contextmanager
+def regions(here: Address, there: Address) -> Iterator[TwoRegions]:
+    """here: the follower. Neither is made. Raises as `reading` does."""
+    kind = kinds.store_kind(here)
+    if kinds.store_kind(there) is not kind:
+        raise DataNotOpened(f"{here} and {there} are stores of two kinds: neither follows the other one.")
+    with region(here) as one, region(there) as other:
+        yield TwoRegions(one, other, kind.pair(one, other))
 
 
 def operator() -> str:

@@ -225,6 +225,7 @@ class Settings:
 
 
 STORE_FORM = "file:DIR, memory: or dynamodb+s3://TABLE/BUCKET"
+_IN_REGION = re.compile("region=[a-z0-9-]+")
 """The URLs of whole stores, in words."""
 
 
@@ -232,7 +233,8 @@ STORE_FORM = "file:DIR, memory: or dynamodb+s3://TABLE/BUCKET"
 class Address:
     """Where a registry keeps what it knows, as a URL; `stores.kinds` has the schemes.
 
-    url: file:///srv/sigla or file:data, memory:, dynamodb+s3://TABLE/BUCKET, or s3://BUCKET for bodies alone.
+    url: file:///srv/sigla or file:data, memory:, dynamodb+s3://TABLE/BUCKET, or s3://BUCKET for bodies alone. Behind a
+    table and a bucket ?region=eu-west-1 may say where they are; else the environment does.
     registry: which one, where several share a store.
     """
 
@@ -261,6 +263,8 @@ class Address:
                 whole = bool(found.path)
             case "memory":
                 whole = url == "memory:"
+            case _ if "?" in url and not _IN_REGION.fullmatch(url.partition("?")[2]):
+                whole = False
             case _:
                 whole = bool(catalog and bodies) or ("+" not in found.scheme and ":" in url and found.scheme != "s3")
         if not whole:
@@ -279,11 +283,16 @@ class Address:
     @property
     def names(self) -> tuple[str, str]:
         """What holds the catalog, and what holds the bodies, of `a+b://CATALOG/BODIES`; of `b://BODIES` no catalog."""
-        rest = self.url.partition("://")[2]
+        rest = self.url.partition("://")[2].partition("?")[0]
         if "+" not in self.scheme:
             return "", rest
         catalog, _, bodies = rest.partition("/")
         return catalog, bodies
+
+    @property
+    def region(self) -> str | None:
+        """The region of AWS that it names."""
+        return self.url.partition("?region=")[2] or None if "+" in self.scheme else None
 
     def __str__(self) -> str:
         """As people call it."""

@@ -31,6 +31,8 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
   sigla mirror URL             keeps a registry as another one is, until clients are moved over
+  sigla promote URL            makes the follower of two regions the primary
+  sigla regions URL            which region takes writes, and what the other one lacks
   sigla backup FILE            a registry in one file, while it is served
   sigla restore FILE DIR       a registry from such a file, or into AWS with --store
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
@@ -118,6 +120,8 @@ def _parser() -> argparse.ArgumentParser:
         keys,
         log,
         mirror,
+        promote,
+        regions,
         restore,
         scrub,
         serve,
@@ -139,6 +143,8 @@ def _parser() -> argparse.ArgumentParser:
     import_.add_to(commands)
     export.add_to(commands)
     mirror.add_to(commands)
+    promote.add_to(commands)
+    regions.add_to(commands)
     backup.add_to(commands)
     restore.add_to(commands)
     scrub.add_to(commands)

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.misuse import Misuse, Refused
 
 if TYPE_CHECKING:
-    from sigla.delivery.delivery import Ask, Delivery
+    from sigla.delivery.delivery import Delivery
 
 INSIST = "--i-mean-it"
 INSTALL = "pip install 'sigla-registry[deploy]'"
@@ -58,7 +59,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def _add_stage(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("stage", type=Path, metavar="STAGE.toml", help="the stage file")
     parser.add_argument("-c", "--context", action="append", default=[], metavar="NAME=VALUE", help="a setting")
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    add_yes_option(parser)
 
 
 def run_deploy(args: argparse.Namespace) -> int:
@@ -70,7 +71,7 @@ def run_deploy(args: argparse.Namespace) -> int:
         if args.diff:
             print("\n".join(delivery.show()))
             return 0
-        stack = delivery.deploy(_asking(args))
+        stack = delivery.deploy(asking(args))
         for words in claiming(delivery.settings, stack.outputs):
             if not _claim(words):
                 raise not_claimed(words)
@@ -85,7 +86,7 @@ def run_destroy(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
     with explained():
         delivery = _delivery(args)
-        print("\n".join(delivery.destroy(_asking(args))))
+        print("\n".join(delivery.destroy(asking(args))))
     return 0
 
 
@@ -109,27 +110,6 @@ def _claim(words: list[str]) -> bool:
     from sigla.cli import main
 
     return main(words) == 0
-
-
-def _asking(args: argparse.Namespace) -> "Ask":
-    """Without a person a question has no answer: whoever runs it by itself says --yes."""
-
-    def ask(question: str) -> bool:
-        if args.yes:
-            return True
-        if not sys.stdin.isatty():
-            raise Misuse(f"{question} No person is there to answer: add --yes.")
-        # On standard error, as all that is told on the way: the output may go into a file. Ctrl-D means no.
-        print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-        answer = ""
-        try:
-            answer = sys.stdin.readline()
-        finally:
-            if not answer.endswith("\n"):
-                _tell("")
-        return answer.strip().lower() in ("y", "yes")
-
-    return ask
 
 
 def _tell(line: str) -> None:

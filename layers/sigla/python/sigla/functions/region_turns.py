@@ -26,10 +26,10 @@ from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NoBlock
 from sigla.regions.replay import Verdict
 from sigla.regions.shipped import shipments_in
+from sigla.regions.shipping import NotAllowed
 from sigla.stores.dynamodb.comparing import JournalComparison
 from sigla.stores.dynamodb.copying import TableCopy
 from sigla.stores.dynamodb.journal import time_of
-from sigla.stores.dynamodb.replaying import NotAllowed
 
 if TYPE_CHECKING:
     from sigla.stores.dynamodb.store import AwsStore

@@ -22,6 +22,10 @@ class Journal(Protocol):
         """
         ...
 
+    def newest(self) -> int:
+        """The time of the newest commit, in milliseconds since the epoch; 0 if no row is kept."""
+        ...
+
     def reaches(self, after: int) -> bool:
         """Whether all rows after a position are still kept, and not only the later ones of them."""
         ...

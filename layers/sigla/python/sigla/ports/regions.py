@@ -25,8 +25,8 @@ class Peer(Protocol):
         ...
 
 
-class Region(Peer, Protocol):
-    """Roles and counters of this region itself."""
+class Roles(Protocol):
+    """What a region is."""
 
     def role(self) -> Role | None:
         """None for a registry without a second region. Sees every write that has returned."""
@@ -38,6 +38,14 @@ class Region(Peer, Protocol):
         When it returns, each commit is of the new role. One that was cut off is finished by the same call with the role
         as it stands in both places. A role is never taken away.
         """
+        ...
+
+
+class Region(Peer, Roles, Protocol):
+    """Roles and counters of this region itself."""
+
+    def kept(self) -> dict[str, int]:
+        """How many commits of the other region are here and not carried out, by what they do, as in a sentence."""
         ...
 
     def draw(self, context: str, epoch: int) -> Counter | None:

@@ -1,6 +1,6 @@
 """A registry in two regions: one tells its commits, the other carries them out once more, and is equal to it."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.model import Body, BodyKey
@@ -77,4 +77,41 @@ class WaitingReplayer(Replayer, Protocol):
 
     def apart(self) -> Iterator[Shipment]:
         """What diverges, by its time; without bodies."""
+        ...
+
+
+class Numbers(Protocol):
+    """The numbers of everything that commits move in one region, by the names of `Needs`."""
+
+    def names(self) -> Mapping[str, str]:
+        """Those of all that is there, each with what people call it."""
+        ...
+
+    def numbers(self, names: Iterable[str]) -> dict[str, int]:
+        """As they stand; 0 for what is not there."""
+        ...
+
+
+class Drain(Protocol):
+    """What a primary that is closed has committed, brought to its follower."""
+
+    def look(self) -> int:
+        """Carries out what is not here yet; how many commits that were. 0: everything is here."""
+        ...
+
+    def differences(self) -> Sequence[str]:
+        """What is not the same in both regions of all that was brought, a sentence each."""
+        ...
+
+
+class RegionPair(Protocol):
+    """A follower and its primary, before one of them is promoted."""
+
+    @property
+    def drain(self) -> Drain:
+        """What brings the rest, once the primary is closed."""
+        ...
+
+    def rehearse(self) -> Sequence[str]:
+        """Why the follower should not be promoted by plan now, a sentence each. Takes some seconds at most."""
         ...

@@ -19,9 +19,10 @@ class Role:
     """What a region is. A registry without a second region has none.
 
     epoch: goes up by one with each promotion. peer: the name of the other region. open: whether a primary takes
-    writes. token: of the planned promotion that is under way. reconciled: False after a forced promotion, until the
-    other region has rejoined, or is given up. armed: milliseconds since the epoch at which the registry got its first
-    role. turn: goes up by one with each change of the role; set by the store.
+    writes. token: of the planned promotion that is under way, or that made it what it is. reconciled: False after a
+    forced promotion, until the other region has rejoined, or is given up. armed: milliseconds since the epoch at which
+    the registry got its first role; 0 where every writer knows of a role at once, as in a directory. turn: goes up by
+    one with each change of the role; set by the store.
     """
 
     epoch: int

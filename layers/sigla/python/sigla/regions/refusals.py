@@ -1,5 +1,7 @@
 """What is refused for the sake of another region: rows like those of `sigla.errors`."""
 
+from typing import ClassVar
+
 from sigla.errors import NotDone, OperationNotPermitted, Refusal
 
 
@@ -28,3 +30,57 @@ class NotForwarded(Refusal):
 
     # The sentence of Confluent's servers.
     code, text = 50003, "Error while forwarding {operation} request to the leader"
+
+
+class NotPromoted(Exception):
+    """Roles do not change that way, as an operator is told. Nothing was changed, but where the sentence says what."""
+
+    text: ClassVar[str]
+
+    def __init__(self, **facts: object) -> None:
+        super().__init__(self.text.format(**facts))
+
+
+class NoSecondRegion(NotPromoted):
+    text = "This registry has no second region: nothing is promoted, and none follows it"
+
+
+class NotTheFollower(NotPromoted):
+    text = "The region is {kind} of epoch {epoch}, not {wanted}: ask the other one"
+
+
+class StillJoining(NotPromoted):
+    text = "This region is joining and does not have everything yet; promote it when /health/ready says 200"
+
+
+class RoleTooNew(NotPromoted):
+    text = (
+        "The registry has had a second region for less than twenty minutes, and a writer may not know of it yet: "
+        "promote it in {minutes} minutes"
+    )
+
+
+class NotRehearsed(NotPromoted):
+    text = "Nothing was changed. {why}"
+
+
+class RegionsApart(NotPromoted):
+    text = (
+        "The other region is closed, and this one does not have the same: {what} `sigla promote --undo` opens the "
+        "other one again; `sigla promote --force` goes on with what is here"
+    )
+
+
+class ToRejoin(NotPromoted):
+    text = (
+        "This region is the primary of epoch {epoch} and was promoted by force: the other one may have what it lacks, "
+        "and does not follow it"
+    )
+
+
+class AlreadyPromoted(NotPromoted):
+    text = "A primary of epoch {epoch} takes writes: there is nothing to take back. Promote the other region instead"
+
+
+class RoleChanged(NotPromoted):
+    text = "A role was changed by another at the same time: look at `sigla regions`, and run it again"

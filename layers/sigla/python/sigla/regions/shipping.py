@@ -19,6 +19,10 @@ class BodyDiverged(StoreError):
     """Another content stands under an id than at the source."""
 
 
+class NotAllowed(StoreError):
+    """A region that does not follow any more: nothing was written."""
+
+
 def shipment(position: int, form: bytes, row: Mapping[str, Any], bodies: Bodies) -> Shipment:
     return Shipment(position, form, dict(_brought(row, bodies)))
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from sigla.auth.api_keys import Keys
 from sigla.ports.bodies import Bodies
+from sigla.ports.replaying import RegionPair
 from sigla.ports.store import Store
 from sigla.settings import Address, InvalidSetting
 from sigla.stores.not_opened import DataNotOpened
@@ -35,6 +36,10 @@ class StoreKind(BodiesKind, Protocol):
 
     def writing(self, address: Address) -> AbstractContextManager[Store]:
         """Made if need be."""
+        ...
+
+    def pair(self, here: Any, there: Any) -> RegionPair:
+        """A follower and its primary, both stores of this kind."""
         ...
 
 

@@ -61,6 +61,7 @@ from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
 if TYPE_CHECKING:  # a function imports the parts that it uses
+    from sigla.stores.dynamodb.promoting import AwsNumbers
     from sigla.stores.dynamodb.replaying import AwsReplayer
 
 
@@ -309,6 +310,13 @@ class AwsCatalog:
         from sigla.stores.dynamodb.replaying import AwsReplayer
 
         return AwsReplayer(self, self._tools, bodies, allowed)
+
+    @property
+    def numbers(self) -> "AwsNumbers":
+        """By which another region is compared with this one."""
+        from sigla.stores.dynamodb.promoting import AwsNumbers
+
+        return AwsNumbers(self, self._tools)
 
     def sweep(self, subject: Subject) -> tuple[BodyKey, ...]:
         """Removes what permanent deletes of the subject left behind; the ids it buried. May be repeated."""

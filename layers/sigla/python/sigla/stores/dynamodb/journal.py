@@ -75,6 +75,11 @@ class AwsJournal:
         """A row has the time at which its commit was planned, by the clock of its writer."""
         return max(0, self._clock.now() - LATE_MS) * _TIES
 
+    def newest(self) -> int:
+        shards = [keys.journal_pk(self._registry, shard) for shard in range(places.JOURNAL_SHARDS)]
+        last = [next(self._table.query(pk, descending=True, page=1), None) for pk in shards]
+        return max((keys.journal_at(row["sk"]) for row in last if row), default=0)
+
     def reaches(self, after: int) -> bool:
         """Rows go some time after they have expired."""
         return after // _TIES > self._clock.now() - 1000 * JOURNAL_KEPT_S

@@ -6,20 +6,25 @@ from contextlib import closing, contextmanager
 from sigla.aws.clients import Clients
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.s3.opening import bodies, keys
 
-__all__ = ["bodies", "keys", "reading", "writing"]
+__all__ = ["bodies", "keys", "pair", "reading", "writing"]
 
 
 @contextmanager
 def reading(address: Address) -> Iterator[AwsStore]:
     table, bucket = address.names
     with (
-        closing(Clients()) as clients,
+        closing(Clients(region=address.region)) as clients,
         closing(AwsStore(clients, table, bucket, SystemClock(), registry=address.registry)) as store,
     ):
         yield store
 
 
 writing = reading
+
+
+def pair(here: AwsStore, there: AwsStore) -> TablePair:
+    return TablePair(here, there)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from sigla import keys
 from sigla.forms import FORM, ITEM_OF_REGIONS
 from sigla.model import SchemaId
 from sigla.ports.clock import Clock
@@ -34,6 +35,11 @@ class AwsRegion:
 
     def set_role(self, seen: Role | None, role: Role) -> bool:
         return self._fence.set_role(seen, role)
+
+    def kept(self) -> dict[str, int]:
+        registry = self._places.registry
+        waiting = {"wait for others that did not come": keys.aside_pk(registry), "diverge": keys.apart_pk(registry)}
+        return {what: sum(1 for _ in self._table.query(pk)) for what, pk in waiting.items()}
 
     def look(self, context: str) -> RegionSeen:
         role, counter = self._places.role(), self._places.counter(context)

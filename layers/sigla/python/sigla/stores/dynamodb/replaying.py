@@ -18,14 +18,14 @@ import orjson
 
 from sigla import journal, keys
 from sigla.changes import AssociationsChanged, Change, ImportBegun, NumberingSet, Registered
-from sigla.errors import Closed, Conflict, StoreError
+from sigla.errors import Closed, Conflict
 from sigla.journal import UnknownCommit
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
 from sigla.regions.replay import Move, Needs, RestsOn, Verdict, verdict_by_numbers
-from sigla.regions.shipping import BodyDiverged
+from sigla.regions.shipping import BodyDiverged, NotAllowed
 from sigla.registry.tombstones import settle
 from sigla.stores.dynamodb import associations, changes, histories, imports, sweeping
 from sigla.stores.dynamodb.actions import Action, equals, put, resting_on
@@ -47,10 +47,6 @@ _SWEPT: Final = frozenset({"SubjectPurged", "ImportBegun", "AssociationsChanged"
 """Kinds of changes that may leave rows behind."""
 _COUNTED: Final = frozenset({keys.HOLDERS, keys.ID, keys.ASSOCIATED})
 """Rows whose plan has read them, and rests on that."""
-
-
-class NotAllowed(StoreError):
-    """A table that does not follow any more: nothing was written."""
 
 
 class AwsShipper:

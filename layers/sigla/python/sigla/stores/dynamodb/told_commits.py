@@ -26,7 +26,7 @@ from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import Item, packed, unpacked
 
-_REVISION: Final = "revision"
+REVISION: Final = "revision"
 _REFERRED: Final = "referred"
 _BEHIND: Final = "\t"
 """Between the name of a row and that of its number; no key has it at its end."""
@@ -67,15 +67,20 @@ class ToldCommit:
         return nonce
 
     def needs(self, places: Places) -> Needs:
-        moves = {_of_head(places, subject, _REVISION): revision + 1 for subject, revision, _ in self.heads}
+        moves = {_of_head(places, subject, REVISION): revision + 1 for subject, revision, _ in self.heads}
         moves |= {f"{name}{_BEHIND}{MOVES}": number for name, number in self.effects.moved.items()}
         rests = {_of_head(places, subject, _REFERRED): referred for subject, _, referred in self.heads}
-        rests |= {_of_head(places, subject, _REVISION): revision for subject, revision, _ in self.seen}
+        rests |= {_of_head(places, subject, REVISION): revision for subject, revision, _ in self.seen}
         return Needs(moves, rests)
 
 
 def _of_head(places: Places, subject: Subject, number: str) -> str:
-    return f"{number_name(places.head(subject))}{_BEHIND}{number}"
+    return name_of_number(places.head(subject), number)
+
+
+def name_of_number(row: Key, number: str) -> str:
+    """How `Needs` calls a number of a row."""
+    return f"{number_name(row)}{_BEHIND}{number}"
 
 
 def row_of_number(places: Places, name: str) -> Key:

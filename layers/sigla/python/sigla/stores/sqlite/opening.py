@@ -12,6 +12,7 @@ from sigla.settings import Address
 from sigla.stores.not_opened import DataNotOpened, NoRegistry
 from sigla.stores.sqlite.database import CatalogLost, NoData, OtherRegistry, TooNew
 from sigla.stores.sqlite.keys import EmbeddedKeys
+from sigla.stores.sqlite.promoting import DirectoryPair
 from sigla.stores.sqlite.reading import CATALOG, ReadingStore
 from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
 
@@ -94,3 +95,7 @@ _ADVICE = (
     ),
 )
 """By how the system or SQLite call what went wrong."""
+
+
+def pair(here: EmbeddedStore, there: EmbeddedStore) -> DirectoryPair:
+    return DirectoryPair(here, there)

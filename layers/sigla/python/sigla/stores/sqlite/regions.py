@@ -37,6 +37,10 @@ class EmbeddedRegion:
                 db.execute("UPDATE state SET layout = ?", (tables.LAYOUT_OF_REGIONS,))
             return True
 
+    def kept(self) -> dict[str, int]:
+        """None: its source keeps them."""
+        return {}
+
     def look(self, context: str) -> RegionSeen:
         with self._viewed() as db:
             return RegionSeen(role_of(db), counter_of(db, context))

@@ -1,0 +1,218 @@
+"""`sigla promote`: the follower of two regions becomes the primary."""
+
+import argparse
+import secrets
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from sigla.cli import place
+from sigla.cli.asking import add_yes_option, asking
+from sigla.cli.misuse import Misuse, Refused
+from sigla.terminal.addresses import add_registry_option
+from sigla.terminal.arguments import name_argument
+
+if TYPE_CHECKING:
+    from sigla.opening import TwoRegions
+    from sigla.ports.regions import Roles
+    from sigla.ports.store import Store
+    from sigla.settings import Address
+
+DESCRIPTION = """\
+The follower of two regions becomes the primary, and the primary its follower. No write is lost: the primary is closed,
+what it has committed is brought, both are compared, and only then does the follower take writes. For these
+seconds no region takes any. Clients need no new configuration.
+
+  sigla promote 'dynamodb+s3://TABLE/BUCKET?region=eu-central-1' \\
+        --primary 'dynamodb+s3://TABLE/BUCKET?region=eu-west-1'
+
+It may be cut off anywhere: run it again, or take it back with --undo as long as the follower is not the primary.
+--force is for a primary that is lost. Stores in AWS are promoted while they are served; directories are not.
+"""
+
+EPILOG = """\
+Exit status: 0 done, or nothing to do. 1: it could not be done now, and the sentence says what is so and what to do.
+2: nothing was changed. docs/regions.md is the run book.
+"""
+
+CLOSING_S = 5.0
+"""For so long a primary that is passed over is tried to be closed."""
+
+MAY_BE_LOST = (
+    "deletes, config, modes, version numbers, further subjects of known schemas, lists of contexts and associations"
+)
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "promote",
+        help="make the follower of two regions the primary",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("follower", type=name_argument, metavar="URL", help="the store of the follower")
+    parser.add_argument(
+        "--primary", type=name_argument, metavar="URL", help="the store of the primary; --force goes without it"
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--force", action="store_true", help="the primary is lost: go on with what the follower has")
+    how.add_argument("--undo", action="store_true", help="take back a promotion that was cut off")
+    add_registry_option(parser)
+    add_yes_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises Misuse, Refused."""
+    here = address_of_region(args.follower, args.registry)
+    if args.primary is None:
+        if not args.force:
+            raise Misuse("--primary is missing: name the store of the region that takes writes now.")
+        with refusals(), opened_region(here) as store:
+            return _force(args, here, store, None)
+    there = address_of_region(args.primary, args.registry)
+    with refusals(), opened_pair(here, there) as regions:
+        if args.undo:
+            return _undo(regions, there)
+        if args.force:
+            return _force(args, here, regions.here, regions.there.region)
+        return _planned(args, here, there, regions)
+
+
+def _planned(args: argparse.Namespace, here: "Address", there: "Address", regions: "TwoRegions") -> int:
+    from sigla.regions import promotion
+    from sigla.regions.giving import carried_out
+
+    tell(f"{here} becomes the primary, and {there} follows it. No region takes writes for some seconds.")
+    if not asking(args)("Promote it?"):
+        raise Refused("Nothing was changed.")
+    done = carried_out(
+        promotion.planned(
+            regions.here.region,
+            regions.there.region,
+            regions.pair.drain,
+            rehearse=regions.pair.rehearse,
+            token=secrets.token_hex(8),
+            now=regions.here.clock.now(),
+        )
+    )
+    if not done.changed:
+        print(f"{here} is the primary of epoch {done.role.epoch} already: nothing to do.")
+        return 0
+    print(f"{here} is the primary of epoch {done.role.epoch}. Brought at the end: {done.brought} commits. Lost: none.")
+    print(f"{there} follows it.")
+    return 0
+
+
+def _undo(regions: "TwoRegions", there: "Address") -> int:
+    from sigla.regions import promotion
+    from sigla.regions.giving import carried_out
+
+    done = carried_out(promotion.undone(regions.here.region, regions.there.region))
+    print(f"{there} takes writes again." if done.changed else f"{there} takes writes: nothing to take back.")
+    return 0
+
+
+def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "Roles | None") -> int:
+    from sigla.regions import promotion
+    from sigla.regions.giving import carried_out
+    from sigla.regions.nouns import RegionKind
+
+    role = store.region.role()
+    if role is not None and role.kind is RegionKind.PRIMARY:
+        print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
+        return 0
+    tell(f"{here} becomes the primary with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
+    tell("acknowledged last and this one does not have yet is not there until that one has rejoined.")
+    if not asking(args)("Promote it by force?"):
+        raise Refused("Nothing was changed.")
+    was_closed = _close(primary, role.epoch) if primary and role else ""
+    done = carried_out(promotion.forced(store.region, now=store.clock.now()))
+    print(f"{here} is the primary of epoch {done.role.epoch}, by force.")
+    print(was_closed or "The other region was not asked to close: it may take writes until it is told of this epoch.")
+    print(
+        f"The newest commit here: {shown_time(store.journal.newest())}. Later ones of the other region may be missing."
+    )
+    for kept, number in store.region.kept().items():
+        if number:
+            print(f"{number} commits {kept}.")
+    return 0
+
+
+def _close(primary: "Roles", epoch: int) -> str:
+    """What became of it, a sentence."""
+    from sigla.errors import StoreError
+    from sigla.regions import promotion
+    from sigla.regions.giving import carried_out
+    from sigla.regions.refusals import RoleChanged
+
+    pool = ThreadPoolExecutor(1)
+    try:
+        closed = pool.submit(carried_out, promotion.closed(primary, epoch)).result(CLOSING_S)
+    except (StoreError, RoleChanged, TimeoutError) as silent:
+        why = f" ({silent})" if str(silent) else ""
+        return f"The other region could not be closed{why}: it may take writes until it is told of this epoch."
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+    return "The other region is closed." if closed else "The other region still takes writes."
+
+
+# --- what the commands of regions have in common ---------------------------------------------------------------------
+
+
+def address_of_region(url: str, registry: str) -> "Address":
+    """Raises Misuse."""
+    from sigla.settings import Address, InvalidSetting
+
+    try:
+        address = Address.read(url, registry)
+    except InvalidSetting as wrong:
+        raise Misuse(str(wrong)) from None
+    if address.scheme == "memory":
+        raise Misuse("Nothing is kept in memory that a command could use.")
+    return address
+
+
+@contextmanager
+def opened_region(address: "Address") -> "Iterator[Store]":
+    """Raises Misuse, Refused."""
+    from sigla import opening
+
+    with place.explained(address), opening.region(address) as store:
+        yield store
+
+
+@contextmanager
+def opened_pair(here: "Address", there: "Address") -> "Iterator[TwoRegions]":
+    """Raises Misuse, Refused."""
+    from sigla import opening
+
+    with place.explained(f"{here} or {there}"), opening.regions(here, there) as regions:
+        yield regions
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """A role that does not allow it. Raises Misuse where nothing was changed, else Refused."""
+    from sigla.regions.refusals import NotPromoted, RegionsApart, RoleChanged
+
+    try:
+        yield
+    except (RegionsApart, RoleChanged) as refused:
+        raise Refused(f"{refused}.") from None
+    except NotPromoted as refused:
+        raise Misuse(str(refused) + "." * (not str(refused).endswith("."))) from None
+
+
+def shown_time(at: int) -> str:
+    """Milliseconds since the epoch, for people."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else "never"
+
+
+def tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,121 @@
+"""`sigla regions`: who takes writes, who follows, what is missing; and `sigla regions abandon`."""
+
+import argparse
+import json
+from typing import TYPE_CHECKING, Any
+
+from sigla.cli.asking import add_yes_option, asking
+from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.promote import address_of_region, opened_pair, opened_region, refusals, shown_time, tell
+from sigla.terminal.addresses import add_registry_option
+from sigla.terminal.arguments import name_argument
+
+if TYPE_CHECKING:
+    from sigla.ports.store import Store
+    from sigla.settings import Address
+
+DESCRIPTION = """\
+Shows which of two regions takes writes, which follows, in which epoch, and when the newest commit of each was made.
+With two URLs it also says what a forced promotion would lose at this moment.
+
+  sigla regions URL              one region
+  sigla regions FOLLOWER PRIMARY both
+  sigla regions abandon URL      the region before a forced promotion never comes back: the primary at the URL may
+                                 then take ids that were perhaps given there
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "regions",
+        help="show which region takes writes, and what the other one lacks",
+        description=DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "urls", type=name_argument, nargs="+", metavar="URL", help="stores, as dynamodb+s3://TABLE/BUCKET?region=NAME"
+    )
+    add_registry_option(parser)
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    add_yes_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0. Raises Misuse, Refused."""
+    command, *urls = args.urls
+    if command == "abandon":
+        return _abandon(args, urls)
+    if len(args.urls) > 2:
+        raise Misuse("A registry has two regions: give one URL, or that of the follower and that of the primary.")
+    here, *others = (address_of_region(url, args.registry) for url in args.urls)
+    missing: list[str] = []
+    if others:
+        with refusals(), opened_pair(here, others[0]) as regions:
+            shown = [_region_report(here, regions.here), _region_report(others[0], regions.there)]
+            missing = [*regions.pair.drain.differences()]
+    else:
+        with refusals(), opened_region(here) as store:
+            shown = [_region_report(here, store)]
+    if args.json:
+        print(json.dumps({"regions": shown, "missing": missing} if others else {"regions": shown}))
+    else:
+        _print(shown, missing if others else None)
+    return 0
+
+
+def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
+    role = store.region.role()
+    form: dict[str, Any] = {"store": str(address), "role": None, "newest": store.journal.newest()}
+    if role is None:
+        return form
+    return form | {
+        "role": role.kind.value,
+        "epoch": role.epoch,
+        "open": role.writes,
+        "peer": role.peer,
+        "reconciled": role.reconciled,
+        "kept": store.region.kept(),
+    }
+
+
+def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
+    for region in shown:
+        print(region["store"])
+        print(f"  role     {_role_of(region)}")
+        print(f"  newest   {shown_time(region['newest'])}")
+        for what, number in region.get("kept", {}).items():
+            if number:
+                print(f"  waits    {number} commits {what}")
+        if not region.get("reconciled", True):
+            print("  open     what the other region had is not brought: `sigla regions abandon` gives it up")
+    if missing is not None:
+        print("A forced promotion would lose nothing now." if not missing else "A forced promotion would lose now:")
+        for sentence in missing:
+            print(f"  {sentence}")
+
+
+def _role_of(region: dict[str, Any]) -> str:
+    if region["role"] is None:
+        return "none, as of a registry without a second region"
+    writes = "takes writes" if region["open"] else "takes no writes"
+    peer = f"; the other region is {region['peer']}" if region["peer"] else ""
+    return f"{region['role']} of epoch {region['epoch']}, {writes}{peer}"
+
+
+def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
+    from sigla.regions import promotion
+    from sigla.regions.giving import carried_out
+
+    if len(urls) != 1:
+        raise Misuse("Give the store of the primary: sigla regions abandon URL.")
+    address = address_of_region(urls[0], args.registry)
+    with refusals(), opened_region(address) as store:
+        role = store.region.role()
+        tell(f"The region before {address} never comes back. What it had and {address} lacks is lost, and its ids may")
+        tell("be brought here with another meaning.")
+        if not asking(args)(f"Give up {role.peer if role and role.peer else 'that region'}?"):
+            raise Refused("Nothing was changed.")
+        done = carried_out(promotion.abandoned(store.region))
+    print("It is given up." if done.changed else "Nothing is left to be given up: nothing was changed.")
+    return 0

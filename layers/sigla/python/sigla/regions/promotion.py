@@ -1,0 +1,186 @@
+"""A promotion: the follower becomes the primary. Each way is a course, as in `giving`, and may be cut off anywhere.
+
+    planned     here: a token                another call that promotes this region, or takes it back, is seen
+                there: closed                no commit comes there any more, once this returned
+                here: the rest is brought    from the table or the journal there, until a look finds nothing
+                here: compared               what was brought is the same in both
+                here: primary, epoch + 1     if the token is still there. From now on it cannot be taken back
+                there: follower, epoch + 1
+    forced      here: primary, epoch + 1     the other region is lost, or seems to be
+
+The next call goes on from the roles as it finds them. The token stays on both roles: by it the last step of a planned
+promotion is told from a primary that was closed because it was promoted by force, and has what this one lacks.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+from sigla.ports.regions import Roles
+from sigla.ports.replaying import Drain
+from sigla.regions import rules
+from sigla.regions.giving import Course
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.refusals import (
+    AlreadyPromoted,
+    NoSecondRegion,
+    NotRehearsed,
+    NotTheFollower,
+    RegionsApart,
+    RoleChanged,
+    RoleTooNew,
+    StillJoining,
+    ToRejoin,
+)
+
+Rehearsal = Callable[[], Sequence[str]]
+"""Why it should not be done now, a sentence each."""
+
+
+class Promotion(NamedTuple):
+    """What became of it. role: of this region. changed: False if all was so before. brought: commits, at the end."""
+
+    role: Role
+    changed: bool
+    brought: int = 0
+
+
+def planned(
+    here: Roles, there: Roles, drain: Drain, *, rehearse: Rehearsal, token: str, now: int, url: str = ""
+) -> Course[Promotion]:
+    """Promotes this region; nothing is lost. token: of this call. now: milliseconds since the epoch.
+
+    url: by which the other region reaches this one, which it follows from then on; empty: by the name that it knows.
+
+    Raises NoSecondRegion, NotTheFollower, StillJoining, RoleTooNew, NotRehearsed, ToRejoin before anything is changed;
+    RegionsApart, RoleChanged and StoreError then: it may be called again, or be taken back (`undone`).
+    """
+    ours, theirs = yield from _both(here, there)
+    if ours.kind is RegionKind.PRIMARY and theirs.kind is RegionKind.FOLLOWER and theirs.epoch == ours.epoch:
+        return Promotion(ours, changed=False)
+    brought = 0
+    if ours.kind is not RegionKind.PRIMARY:
+        _check_promotable(ours, now)
+        _check_promotable_after(ours, theirs, now)
+        # One that is under way was rehearsed.
+        if theirs.open and (why := (yield rehearse)):
+            raise NotRehearsed(why=" ".join(why))
+        ours = yield from _set(here, ours, replace(ours, token=token))
+        theirs = yield from _set(there, theirs, replace(theirs, open=False, token=token))
+        yield from _check_under_way(here, there, ours, theirs)
+        while found := (yield drain.look):
+            brought += found
+        apart: Sequence[str] = yield drain.differences
+        if apart:
+            yield from _check_under_way(here, there, ours, theirs)
+            raise RegionsApart(what=" ".join(apart))
+        ours = yield from _set(here, ours, _primary(ours, theirs))
+    elif not _is_last_step(ours, theirs):
+        raise ToRejoin(epoch=ours.epoch)
+    follower = replace(theirs, epoch=ours.epoch, kind=RegionKind.FOLLOWER, open=True, peer=url or theirs.peer)
+    yield from _set(there, theirs, follower)
+    return Promotion(ours, changed=True, brought=brought)
+
+
+def undone(here: Roles, there: Roles) -> Course[Promotion]:
+    """Takes a planned promotion back that was cut off: its token first. Raises NoSecondRegion, AlreadyPromoted."""
+    ours, theirs = yield from _both(here, there)
+    if ours.kind is not RegionKind.FOLLOWER or theirs.kind is not RegionKind.PRIMARY or ours.epoch != theirs.epoch:
+        raise AlreadyPromoted(epoch=max(ours.epoch, theirs.epoch))
+    if theirs.open and not ours.token:
+        return Promotion(ours, changed=False)
+    ours = yield from _set(here, ours, replace(ours, token=""))
+    yield from _set(there, theirs, replace(theirs, open=True, token=""))
+    return Promotion(ours, changed=True)
+
+
+def forced(here: Roles, *, now: int) -> Course[Promotion]:
+    """Promotes this region, whatever the other one does.
+
+    Raises NoSecondRegion, StillJoining, RoleTooNew, RoleChanged.
+    """
+    ours = yield from _role(here)
+    if ours.kind is RegionKind.PRIMARY:
+        return Promotion(ours, changed=False)
+    _check_promotable(ours, now)
+    role = replace(_primary(ours, ours), token="", reconciled=False)
+    return Promotion((yield from _set(here, ours, role)), changed=True)
+
+
+def closed(there: Roles, epoch: int) -> Course[bool]:
+    """Closes the primary of an epoch, so that it acknowledges nothing more. Whether it takes no writes now.
+
+    Raises RoleChanged, StoreError.
+    """
+    theirs: Role | None = yield there.role
+    if theirs is None or not (theirs.kind is RegionKind.PRIMARY and theirs.epoch <= epoch):
+        return theirs is not None and not theirs.writes
+    yield from _set(there, theirs, replace(theirs, open=False))
+    return True
+
+
+def abandoned(here: Roles) -> Course[Promotion]:
+    """Gives up the other region, which does not come back: what it had and this one lacks is lost.
+
+    Raises NoSecondRegion, NotTheFollower if this region is not the primary.
+    """
+    ours = yield from _role(here)
+    if ours.kind is not RegionKind.PRIMARY:
+        raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="primary")
+    if ours.reconciled:
+        return Promotion(ours, changed=False)
+    return Promotion((yield from _set(here, ours, replace(ours, reconciled=True))), changed=True)
+
+
+def _role(at: Roles) -> Course[Role]:
+    role: Role | None = yield at.role
+    if role is None:
+        raise NoSecondRegion
+    return role
+
+
+def _both(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
+    ours = yield from _role(here)
+    theirs = yield from _role(there)
+    return ours, theirs
+
+
+def _check_promotable(ours: Role, now: int) -> None:
+    if ours.kind is RegionKind.JOINING:
+        raise StillJoining
+    if ours.armed and now < ours.armed + rules.KNOWN_MS:
+        raise RoleTooNew(minutes=-((now - ours.armed - rules.KNOWN_MS) // 60_000))
+
+
+def _check_promotable_after(ours: Role, theirs: Role, now: int) -> None:
+    if theirs.kind is not RegionKind.PRIMARY or theirs.epoch != ours.epoch:
+        raise NotTheFollower(kind=theirs.kind.value, epoch=theirs.epoch, wanted=f"primary of epoch {ours.epoch}")
+    _check_promotable(replace(ours, armed=theirs.armed), now)
+
+
+def _is_last_step(ours: Role, theirs: Role) -> bool:
+    """Whether a planned promotion was cut off before the other region followed."""
+    was_closed = theirs.kind is RegionKind.PRIMARY and not theirs.open and theirs.epoch == ours.epoch - 1
+    return was_closed and bool(ours.token) and theirs.token == ours.token
+
+
+def _check_under_way(here: Roles, there: Roles, ours: Role, theirs: Role) -> Course[None]:
+    """Raises RoleChanged. Who took it back before the other region was closed found that open, and it stays so."""
+    standing = yield from _role(here)
+    if standing == ours:
+        return
+    if standing.kind is RegionKind.FOLLOWER and not standing.token:
+        yield from _set(there, theirs, replace(theirs, open=True, token=""))
+    raise RoleChanged
+
+
+def _primary(ours: Role, theirs: Role) -> Role:
+    return replace(ours, epoch=ours.epoch + 1, kind=RegionKind.PRIMARY, open=True, reconciled=theirs.reconciled)
+
+
+def _set(at: Roles, seen: Role, role: Role) -> Course[Role]:
+    """The role as it stands then. Asked for also where nothing changes: that finishes what was cut off."""
+    if not (yield partial(at.set_role, seen, role)):
+        raise RoleChanged
+    return role if role == seen else replace(role, turn=seen.turn + 1)

@@ -1,0 +1,66 @@
+"""A promotion of a registry in a table whose primary is in another one: what `regions.draining` asks of both."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from sigla.model import Search, Show
+from sigla.ports.replaying import Drain
+from sigla.regions.draining import WaitingDrain, rehearsal
+from sigla.regions.refusals import NoSecondRegion
+from sigla.stores.dynamodb.comparing import JournalComparison
+from sigla.stores.dynamodb.numbers import MOVES
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.told_commits import REVISION, name_of_number, numbers_of, row_of_number
+
+if TYPE_CHECKING:
+    from sigla.stores.dynamodb.catalog import AwsCatalog
+    from sigla.stores.dynamodb.store import AwsStore
+
+_EVERYTHING = Search(context=None)
+
+
+class AwsNumbers:
+    """A `ports.Numbers`: revisions of subjects, and how often settings, contexts, KEKs and exporters moved."""
+
+    def __init__(self, catalog: "AwsCatalog", tools: Tools) -> None:
+        self._catalog = catalog
+        self._table = tools.table
+        self._places = tools.places
+
+    def names(self) -> Mapping[str, str]:
+        catalog, places = self._catalog, self._places
+        heads = ((places.head(each), f"subject {each}") for each in catalog.subjects(_EVERYTHING, Show.ALL))
+        names = {name_of_number(row, REVISION): what for row, what in heads}
+        settings = ((places.settings(each), f"settings of {each}") for each, _ in catalog.settings(_EVERYTHING))
+        contexts = ((places.context(each), f"context {each}") for each in catalog.contexts())
+        keks = ((places.kek(each.name), f"KEK {each.name}") for each in catalog.keks())
+        exporters = ((places.exporter(each.name), f"exporter {each.name}") for each in catalog.exporters())
+        moved = chain(settings, contexts, keks, exporters)
+        return names | {name_of_number(row, MOVES): what for row, what in moved}
+
+    def numbers(self, names: Iterable[str]) -> dict[str, int]:
+        wanted = list(names)
+        found = self._table.get_many([row_of_number(self._places, name) for name in wanted])
+        return numbers_of(self._places, wanted, found)
+
+
+class TablePair:
+    """A `ports.RegionPair`. here: the follower. Raises NoSecondRegion."""
+
+    def __init__(self, here: "AwsStore", there: "AwsStore") -> None:
+        role = here.region.role()
+        if role is None:
+            raise NoSecondRegion
+        self._clock = here.clock
+        self._numbers = there.catalog.numbers, here.catalog.numbers
+        self._comparison = JournalComparison(here, there, role)
+
+    @property
+    def drain(self) -> Drain:
+        there, here = self._numbers
+        missing, target = self._comparison.missing, self._comparison.replayer
+        return WaitingDrain(missing, target, there=there, here=here, clock=self._clock)
+
+    def rehearse(self) -> Sequence[str]:
+        return rehearsal(*self._numbers, self._comparison.replayer, self._clock)

@@ -1,0 +1,269 @@
+"""`sigla promote` and `sigla regions`, of directories and of tables."""
+
+import json
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigla import opening
+from sigla.cli import main, promote
+from sigla.errors import StoreError
+from sigla.ports.store import Store
+from sigla.regions import rules
+from sigla.regions.nouns import RegionKind, Role
+from sigla.registry import Registry
+from sigla.settings import Address
+from sigla.stores import kinds
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb import fence
+from sigla.stores.dynamodb.regions import AwsRegion
+from sigla.stores.sqlite.regions import EmbeddedRegion
+from tests.build import a_draft, a_text
+from tests.contract.aws import make_table, of_two_parts
+from tests.contract.engines import BUCKET, REGION, in_process
+from tests.unit.registry.tell import s
+
+Captured = pytest.CaptureFixture[str]
+Urls = tuple[str, str]
+
+
+@pytest.fixture(params=["directories", "tables"])
+def urls(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Urls]:
+    """The follower and its primary; what that has written a moment ago was not told yet."""
+    if request.param == "directories":
+        yield written(f"file:{tmp_path}/b", f"file:{tmp_path}/a")
+        return
+    of_two_parts(monkeypatch)
+    monkeypatch.setattr(fence, "COPIES", 2)
+    with in_process() as clients:
+        clients.s3.create_bucket(Bucket="other")
+        there, here = make_table(clients.dynamodb), make_table(clients.dynamodb)
+        region = f"?region={REGION}"
+        yield written(f"dynamodb+s3://{here}/other{region}", f"dynamodb+s3://{there}/{BUCKET}{region}")
+
+
+def written(here: str, there: str) -> Urls:
+    for url, kind, peer in ((here, RegionKind.FOLLOWER, "A"), (there, RegionKind.PRIMARY, "B")):
+        with store(url) as held:
+            assert held.region.set_role(None, Role(1, kind, peer=peer))
+    with store(there) as held:
+        for name in ("orders", "late"):
+            register(held, name)
+    if here.startswith("dynamodb"):
+        bring(here, there)
+    return here, there
+
+
+def store(url: str) -> AbstractContextManager[Store]:
+    address = Address.read(url)
+    return kinds.store_kind(address).writing(address)
+
+
+def register(held: Store, name: str) -> int | None:
+    return Registry(held.catalog, held.bodies, SystemClock()).register(s(name), a_draft(a_text(name))).id
+
+
+def bring(here: str, there: str) -> None:
+    """As the function in the region of the follower does all the time."""
+    with opening.regions(Address.read(here), Address.read(there)) as regions:
+        regions.pair.drain.look()
+
+
+def roles(*urls: str) -> list[tuple[str, int, bool]]:
+    seen = []
+    for url in urls:
+        with store(url) as held:
+            role = held.region.role()
+            assert role
+            seen.append((role.kind.value, role.epoch, role.writes))
+    return seen
+
+
+# --- promoted --------------------------------------------------------------------------------------------------------
+
+
+def test_a_follower_is_promoted_and_then_there_is_nothing_to_do(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    asked = ["promote", here, "--primary", there, "--yes"]
+    assert main(asked) == 0
+    told = capsys.readouterr()
+    assert "is the primary of epoch 2. Brought at the end: " in told.out
+    assert "No region takes writes for some seconds" in told.err
+    assert roles(here, there) == [("primary", 2, True), ("follower", 2, False)]
+    with store(here) as held:
+        assert [len(held.catalog.history(s(name))) for name in ("orders", "late")] == [1, 1]
+        assert register(held, "after") == rules.BLOCK + 1
+    bring(there, here)
+    assert main(asked) == 0
+    assert capsys.readouterr().out.endswith("is the primary of epoch 2 already: nothing to do.\n")
+    assert main(["promote", there, "--primary", here, "--yes"]) == 0
+    assert roles(here, there) == [("follower", 3, False), ("primary", 3, True)]
+    with store(there) as held:
+        assert len(held.catalog.history(s("after"))) == 1
+
+
+def test_a_promotion_that_was_cut_off_is_taken_back(
+    urls: Urls, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store of the follower does not answer when it is its turn."""
+    here, there = urls
+
+    def silent(*_: object) -> bool:
+        raise StoreError("DynamoDB does not answer")
+
+    with monkeypatch.context() as broken:
+        kind = AwsRegion if here.startswith("dynamodb") else EmbeddedRegion
+        original: Any = kind.set_role
+
+        def set_role(region: Any, seen: Role | None, role: Role) -> bool:
+            return silent() if role.epoch == 2 else bool(original(region, seen, role))
+
+        broken.setattr(kind, "set_role", set_role)
+        assert main(["promote", here, "--primary", there, "--yes"]) == 1
+    assert "does not answer" in capsys.readouterr().err
+    assert roles(here, there) == [("follower", 1, False), ("primary", 1, False)]
+    undo = ["promote", here, "--primary", there, "--undo"]
+    assert main(undo) == 0
+    assert capsys.readouterr().out.endswith("takes writes again.\n")
+    assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
+    assert main(undo) == 0
+    assert capsys.readouterr().out.endswith("takes writes: nothing to take back.\n")
+    assert main(["promote", here, "--primary", there, "--yes"]) == 0
+    assert main(undo) == 2
+    assert "there is nothing to take back" in capsys.readouterr().err
+
+
+def test_nobody_is_promoted_without_a_person_or_yes(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    for more in ([], ["--force"]):
+        assert main(["promote", here, "--primary", there, *more]) == 2
+        assert "No person is there to answer: add --yes." in capsys.readouterr().err
+    assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
+
+
+# --- by force --------------------------------------------------------------------------------------------------------
+
+
+def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_missing(
+    urls: Urls, capsys: Captured
+) -> None:
+    here, there = urls
+    asked = ["promote", here, "--primary", there, "--force", "--yes"]
+    assert main(asked) == 0
+    told = capsys.readouterr()
+    assert "The other region is closed." in told.out
+    assert "The newest commit here: " in told.out
+    assert "cannot go back" in told.err
+    assert roles(here, there) == [("primary", 2, True), ("primary", 1, False)]
+    assert main(asked) == 0
+    assert capsys.readouterr().out.endswith("already: nothing to do.\n")
+    assert main(["promote", here, "--primary", there, "--yes"]) == 2
+    assert "was promoted by force" in capsys.readouterr().err
+    assert main(["regions", here]) == 0
+    assert "what the other region had is not brought" in capsys.readouterr().out
+    assert main(["regions", "abandon", here, "--yes"]) == 0
+    assert capsys.readouterr().out == "It is given up.\n"
+    assert main(["regions", "abandon", here, "--yes"]) == 0
+    assert capsys.readouterr().out.startswith("Nothing is left to be given up")
+
+
+def test_by_force_a_primary_that_is_lost_is_not_needed(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    assert main(["promote", here, "--force", "--yes"]) == 0
+    assert "was not asked to close" in capsys.readouterr().out
+    assert roles(here, there) == [("primary", 2, True), ("primary", 1, True)]
+
+
+def test_a_primary_that_does_not_answer_is_waited_for_a_moment(capsys: Captured) -> None:
+    class Silent:
+        def role(self) -> Role | None:
+            raise StoreError("no answer")
+
+        def set_role(self, seen: Role | None, role: Role) -> bool:
+            raise AssertionError((seen, role))
+
+    told = promote._close(Silent(), 1)
+    assert (
+        told == "The other region could not be closed (no answer): it may take writes until it is told of this epoch."
+    )
+
+
+# --- who is what -----------------------------------------------------------------------------------------------------
+
+
+def test_both_regions_are_shown_with_what_a_forced_promotion_would_lose(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    with store(there) as held:
+        register(held, "newest")
+    assert main(["regions", here, there]) == 0
+    told = capsys.readouterr().out
+    assert "follower of epoch 1, takes no writes; the other region is A" in told
+    assert "primary of epoch 1, takes writes; the other region is B" in told
+    assert "would lose now:" in told
+    assert main(["regions", here, there, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert [each["role"] for each in report["regions"]] == ["follower", "primary"]
+    assert len(report["missing"]) == 1
+    bring(here, there)
+    assert main(["regions", here, there]) == 0
+    assert "would lose nothing now" in capsys.readouterr().out
+
+
+def test_a_registry_without_a_second_region_has_no_role(tmp_path: Path, capsys: Captured) -> None:
+    url = f"file:{tmp_path}/data"
+    with store(url) as held:
+        register(held, "orders")
+    assert main(["regions", url]) == 0
+    assert "none, as of a registry without" in capsys.readouterr().out
+    assert main(["promote", url, "--force", "--yes"]) == 2
+    assert "has no second region" in capsys.readouterr().err
+
+
+# --- misuse ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (["promote", "file:b"], "--primary is missing"),
+        (["promote", "memory:", "--force", "--yes"], "Nothing is kept in memory"),
+        (["promote", "b", "--force", "--yes"], "Invalid address"),
+        (["promote", "dynamodb+s3://t/b?regio=x", "--force", "--yes"], "Invalid address"),
+        (["promote", "file:b", "--primary", "dynamodb+s3://t/b", "--yes"], "two kinds"),
+        (["promote", "file:nowhere", "--force", "--yes"], "nowhere"),
+        (["regions", "file:a", "file:b", "file:c"], "two regions"),
+        (["regions", "abandon"], "the store of the primary"),
+        (["regions", "abandon", "file:nowhere", "--yes"], "nowhere"),
+    ],
+)
+def test_misuse_is_refused_in_a_sentence(
+    arguments: list[str], word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    told = capsys.readouterr().err
+    assert word in told
+    assert len(told.splitlines()[-1]) > len(word)
+    assert list(tmp_path.iterdir()) == [], "nothing is made"
+
+
+def test_a_directory_that_is_served_is_not_promoted(tmp_path: Path, capsys: Captured) -> None:
+    here, there = written(f"file:{tmp_path}/b", f"file:{tmp_path}/a")
+    with store(there):
+        assert main(["promote", here, "--primary", there, "--yes"]) == 2
+    assert "Another process is using the data" in capsys.readouterr().err
+    assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
+
+
+def test_a_role_that_is_new_is_waited_for(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    with store(there) as held:
+        role = held.region.role()
+        assert role
+        held.region.set_role(role, replace(role, armed=held.clock.now()))
+    assert main(["promote", here, "--primary", there, "--yes"]) == 2
+    assert "promote it in 20 minutes" in capsys.readouterr().err
