@@ -84,3 +84,7 @@ class AlreadyPromoted(NotPromoted):
 
 class RoleChanged(NotPromoted):
     text = "A role was changed by another at the same time: look at `sigla regions`, and run it again"
+
+
+class AlreadyARegion(NotPromoted):
+    text = "Region {region} is already one of two regions, or was: nothing was changed"
