@@ -41,7 +41,12 @@ ROOT: Final = Path(__file__).parents[1]
 CHANGELOG: Final = ROOT / "CHANGELOG.md"
 LOCKS: Final = ROOT / "requirements"
 
-SWAGGER_UI: Final = SIGLA / "web" / "console" / "swagger_ui" / "SHA256SUMS"
+CONSOLE: Final = SIGLA / "web" / "console"
+VENDORED: Final = {
+    "swagger-ui-dist": CONSOLE / "swagger_ui" / "SHA256SUMS",
+    "htm": CONSOLE / "ui" / "vendor" / "SHA256SUMS",
+}
+"""What the wheel ships of npm's packages, all under our own licence, and where its version stands."""
 """Says in its first line of which version the page `/docs` is made."""
 
 FUNCTIONS: Final = ("registry", "journal", "heartbeat")
@@ -100,7 +105,7 @@ def notes_of(version: str) -> str:
 
 
 def bill_of_materials(what: str, lock: str, epoch: int) -> str:
-    """CycloneDX 1.6 as JSON: the packages of a lock as components of `what`, and Swagger UI, which the wheel ships."""
+    """CycloneDX 1.6 as JSON: the packages of a lock as components of `what`, and what the wheel ships of others."""
     subject = Component(
         name=NAME if what == "sigla_registry" else f"sigla-{what}",
         version=__version__,
@@ -114,7 +119,7 @@ def bill_of_materials(what: str, lock: str, epoch: int) -> str:
     bill.metadata.timestamp = datetime.fromtimestamp(epoch, UTC)
     parts = [_locked(name, version) for name, version in LOCKED.findall(lock)]
     if what == "sigla_registry":
-        parts.append(_swagger_ui())
+        parts += [_vendored(name, sums) for name, sums in VENDORED.items()]
     for part in parts:
         bill.components.add(part)
     bill.register_dependency(subject, parts)
@@ -126,11 +131,11 @@ def _locked(name: str, version: str) -> Component:
     return Component(name=name, version=version, type=ComponentType.LIBRARY, purl=url, bom_ref=str(url))
 
 
-def _swagger_ui() -> Component:
-    (version,) = re.findall(r"swagger-ui-dist ([0-9.]+) ", SWAGGER_UI.read_text(encoding="utf-8"))
-    url = PackageURL(type="npm", name="swagger-ui-dist", version=version)
+def _vendored(name: str, sums: Path) -> Component:
+    (version,) = re.findall(rf"the package {name} ([0-9.]+) ", sums.read_text(encoding="utf-8"))
+    url = PackageURL(type="npm", name=name, version=version)
     return Component(
-        name="swagger-ui-dist",
+        name=name,
         version=version,
         type=ComponentType.LIBRARY,
         purl=url,

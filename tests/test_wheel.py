@@ -81,6 +81,7 @@ def test_a_wheel_holds_our_two_packages_and_nothing_else_of_the_clone(wheel: Pat
     tops = {name.split("/")[0] for name in names}
     assert {top for top in tops if not top.endswith((".dist-info", ".data"))} == {"sigla", "sigla_pipelines"}
     assert {"sigla/py.typed", "sigla/web/console/swagger_ui/swagger-ui.css"} <= set(names)
+    assert {"sigla/web/console/ui/index.html", "sigla/web/console/ui/vendor/LICENSE.preact"} <= set(names)
     assert {"sigla_pipelines/log4j2.properties", "sigla_pipelines/connectors/pom.xml"} <= set(names)
     assert not [name for name in names if "__pycache__" in name or name.endswith(".pyc")]
 

@@ -142,6 +142,7 @@ def test_the_code_holds_the_handler_and_all_of_sigla(tmp_path: Path, function: s
     assert (tmp_path / "sigla" / "web" / "gateway.py").exists()
     served_only = tmp_path / "sigla" / "web" / "console" / "swagger_ui"
     assert not served_only.exists(), "the page /docs is `sigla serve`'s alone"
+    assert (served_only.parent / "ui" / "index.html").exists()
     for source in tmp_path.rglob("*.py"):
         found = source.parent / "__pycache__" / f"{source.stem}.cpython-313.pyc"
         assert int.from_bytes(found.read_bytes()[4:8], "little") == 0b01, "PEP 552: a hash that is not checked"

@@ -315,6 +315,7 @@ def web_options(settings: Settings, authenticate: Authenticator | None, door: ap
         body_bytes=settings.request_bytes,
         cors_origins=listed(settings.cors_origins),
         authenticate=authenticate,
+        console=settings.console,
         limits=Limits(settings.computing_seconds, settings.waiting_seconds),
         rate=Rate(per_second, SystemClock()) if (per_second := settings.quota_requests_per_second) else None,
     )

@@ -61,7 +61,7 @@ class Started(NamedTuple):
     urls: its own, or one for each zone. access: who may ask. closed: only those with a key. zones: their ids.
     rings: what they are made of. writable: whether the disk takes writes. certificate: its file, and until when it is
     valid; empty without TLS. trusted: that file, where clients have to trust the certificate itself; else empty.
-    registries: the host names of each, where there are several.
+    registries: the host names of each, where there are several. console: whether there are pages at /console/.
     """
 
     urls: tuple[str, ...]
@@ -73,6 +73,7 @@ class Started(NamedTuple):
     certificate: str
     trusted: str
     registries: Mapping[str, tuple[str, ...]]
+    console: bool
 
 
 class _Opened(NamedTuple):
@@ -175,6 +176,7 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
             f"{files[0]}, until {secure.pair.day}" if files and secure else "",
             str(files[0]) if files and secure and secure.pair.signs_itself else "",
             named,
+            settings.console,
         )
         import_languages()
         server.serve(

@@ -97,6 +97,7 @@ class Settings:
         has tokens in their place.
     log_reads: the share of successful reads by id and by GUID that a function logs; everything else it logs always.
     log_requests: one JSON line per request on standard output.
+    console: whether there are pages for a browser at /console/.
     """
 
     registry_name: str = "default"
@@ -141,6 +142,7 @@ class Settings:
     names_days: int = NAMES_DAYS
     log_reads: float = 0.01
     log_requests: bool = True
+    console: bool = True
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Settings":

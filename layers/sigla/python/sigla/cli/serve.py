@@ -38,9 +38,13 @@ Sigla {version}: a schema registry for Kafka
   access    {access}
 {tls}  try       curl {options}{door}/subjects
   clients   schema.registry.url={all}
-  docs      {url}/docs   metrics {url}/metrics   health {url}/health
+{console}  docs      {url}/docs   metrics {url}/metrics   health {url}/health
 
 Stop with Ctrl-C.
+"""
+
+CONSOLE = """\
+  console   {url}/console/
 """
 
 ZONES = """\
@@ -172,6 +176,7 @@ def _announcement(data: Path | None) -> "Callable[[Started], None]":
             zones=ZONES.format(rings=started.rings, url=url) if started.zones else "",
             data=in_directories if started.writable else in_directories + DISK_FULL,
             access=started.access,
+            console=CONSOLE.format(url=url) if started.console else "",
             tls=TLS.format(certificate=started.certificate) if started.certificate else "",
         )
         # Standard error: standard output is for the log, a line of JSON per request.

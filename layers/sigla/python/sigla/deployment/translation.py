@@ -77,6 +77,7 @@ VARIABLES: Final[Mapping[str, Callable[[Settings], str]]] = {
     "SIGLA_AUTH": lambda chosen: chosen.auth,
     "SIGLA_DEFAULT_LEVEL": lambda chosen: chosen.default_level,
     "SIGLA_CORS_ORIGINS": lambda chosen: chosen.cors_origins,
+    "SIGLA_CONSOLE": lambda chosen: json.dumps(chosen.console),
     "SIGLA_HOLDERS_SECONDS": lambda chosen: str(chosen.function.holders_seconds),
     "SIGLA_LOG_READS": lambda chosen: str(chosen.log_reads),
     "SIGLA_LOG_REQUESTS": lambda chosen: json.dumps(chosen.log_requests),
@@ -87,7 +88,16 @@ VARIABLES: Final[Mapping[str, Callable[[Settings], str]]] = {
 """Variables of functions, each of one setting and of no other."""
 
 FREE: Final = (
-    *("auth", "default_level", "cors_origins", "function.holders_seconds", "log_reads", "log_requests", "names_days"),
+    *(
+        "auth",
+        "default_level",
+        "cors_origins",
+        "console",
+        "function.holders_seconds",
+        "log_reads",
+        "log_requests",
+        "names_days",
+    ),
     *("ring.presence_seconds", "watch.p99_ms", "qualifier"),
 )
 """Settings that are of no shape: variables of functions, and what is only a text. CDK's bootstrap is not asked."""

@@ -49,6 +49,7 @@ from sigla.web.api.rendered import Rendered, etag
 from sigla.web.api.replies import refused
 from sigla.web.api.routes import ROUTES, Route
 from sigla.web.api.waiting import keep_waiting
+from sigla.web.console import door
 from sigla.web.console.front_page import front_page
 from sigla.web.http import headers
 from sigla.web.http.answer import Answer
@@ -78,7 +79,7 @@ class HttpOptions:
     guard: raises a refusal of what comes to a wrong name, or from a wrong page; None: everything passes.
     limits: how long a request may compute and wait. rate: how many requests of callers who may ask are answered; None:
     as many as come. packing: packs long answers beside the event loop; None: where they are made. rendered_bytes: what
-    answers by id that are kept at hand may take.
+    answers by id that are kept at hand may take. console: whether there are pages below `/console/`.
     """
 
     body_bytes: int = 4_000_000
@@ -95,6 +96,7 @@ class HttpOptions:
     packing: Packing | None = None
     limits: Limits = field(default_factory=Limits)
     rate: Rate | None = None
+    console: bool = False
     rendered_bytes: int = RENDERED_BYTES
 
 
@@ -140,6 +142,7 @@ class Application(FastAPI):
         self._elsewhere = paths_of(beside)
         self._cors_origins = options.cors_origins
         self._guard = options.guard
+        self._console = partial(door.show, gzip=options.gzip) if options.console else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """FastAPI first asks the environment whether it is traced; our log is the one that tells of requests."""
@@ -172,8 +175,15 @@ class Application(FastAPI):
         return guarded
 
     def _chosen(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-        mine = scope["type"] == "http" and (scope["path"] not in self._elsewhere or self._refused(scope))
-        return self._table(scope, receive, send) if mine else self.router(scope, receive, send)
+        if scope["type"] == "http" and (beside := self._beside(scope["path"])) is not None:
+            return (self._table if self._refused(scope) else beside)(scope, receive, send)
+        return (self._table if scope["type"] == "http" else self.router)(scope, receive, send)
+
+    def _beside(self, path: str) -> ASGIApp | None:
+        """What else than the table answers there to GET and HEAD."""
+        if path in self._elsewhere:
+            return self.router
+        return self._console if self._console and door.is_page(path) else None
 
     def _refused(self, scope: Scope) -> bool:
         """Whether the method is another one, or the guard refuses every request: the table answers what is refused."""
@@ -204,7 +214,7 @@ class RouteTable:
         self._workers = workers
         self._options = options
         self._dispatch = dispatch_of(frozenset(beside))
-        self._front_page = front_page(beside)
+        self._front_page = front_page([door.CONSOLE, *beside] if options.console else beside)
         self._rendered = Rendered(most=options.rendered_bytes)
         self._authenticate = options.authenticate
         self._guard = options.guard

@@ -6,6 +6,7 @@ from sigla import __version__
 from sigla.web.http.answer import Answer
 
 PLACES = {
+    "/console": "to see, compare and check schemas",
     "/docs": "every request, to read and to try",
     "/openapi.json": "the same for programs, as OpenAPI",
     "/zones/live": "from where each zone has its schemas",
@@ -13,6 +14,9 @@ PLACES = {
     "/health": "whether it is well",
 }
 """What a browser can show, where it stands beside the API."""
+
+_LINKS = {"/console": "console/"}
+"""Where a link leads, if not to the path itself: links of that page are relative to it."""
 
 _PAGE = """\
 <!doctype html>
@@ -53,6 +57,10 @@ _HEADERS = (
 def front_page(beside: Iterable[str]) -> Answer:
     """beside: paths of what stands beside the API. Links are relative: a door may put the registry below a path."""
     there = set(beside)
-    places = [f'<li><a href="{path[1:]}">{path}</a>: {about}</li>' for path, about in PLACES.items() if path in there]
+    places = [
+        f'<li><a href="{_LINKS.get(path, path[1:])}">{path}</a>: {about}</li>'
+        for path, about in PLACES.items()
+        if path in there
+    ]
     body = _PAGE.format(version=__version__, places="\n".join(places))
     return Answer(200, body.encode(), media=b"text/html; charset=utf-8", headers=_HEADERS)

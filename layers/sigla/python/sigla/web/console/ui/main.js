@@ -1,0 +1,166 @@
+/** The frame of the console: which page an address is, what stands around it, and where a key is asked for. */
+
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
+import { isKeyWanted, keyName, signIn, signOut, useSession } from "./registry.js";
+import { follow, here, Link, onMove } from "./parts.js";
+
+/** @typedef {{params: Record<string, string>, query: URLSearchParams}} Place */
+
+/** Every page: its address below the console, and the module that shows it. A module is loaded with its first page. */
+const PAGES = [
+  ["", () => import("./pages/overview.js")],
+  ["subjects", () => import("./pages/subjects.js")],
+  ["subjects/{subject}", () => import("./pages/subject.js")],
+  ["subjects/{subject}/versions/{version}", () => import("./pages/subject.js")],
+  ["subjects/{subject}/diff/{old}/{new}", () => import("./pages/diff.js")],
+  ["ids/{context}/{id}", () => import("./pages/meanings.js")],
+  ["guids/{guid}", () => import("./pages/meanings.js")],
+  ["contexts", () => import("./pages/contexts.js")],
+  ["settings", () => import("./pages/settings.js")],
+];
+
+const PLACES = [
+  ["subjects", "Subjects"],
+  ["contexts", "Contexts"],
+  ["settings", "Settings"],
+];
+
+/** @param {string} path below the console, encoded */
+function pageOf(path) {
+  const segments = path.split("/");
+  for (const [pattern, load] of /** @type {[string, () => Promise<any>][]} */ (PAGES)) {
+    const parts = pattern.split("/");
+    if (parts.length !== segments.length) continue;
+    /** @type {Record<string, string>} */
+    const params = {};
+    const fits = parts.every((part, at) => {
+      if (!part.startsWith("{")) return part === segments[at];
+      const said = decoded(segments[at]);
+      params[part.slice(1, -1)] = said ?? "";
+      return Boolean(said);
+    });
+    if (fits) return { load, params };
+  }
+  return undefined;
+}
+
+/** @param {string} said */
+function decoded(said) {
+  try {
+    return decodeURIComponent(said);
+  } catch {
+    return undefined;
+  }
+}
+
+function App() {
+  const [at, setAt] = useState(here());
+  const session = useSession();
+  const main = useRef(/** @type {HTMLElement | undefined} */ (undefined));
+  const first = useRef(true);
+  useEffect(() => onMove(() => setAt(here())), []);
+  useEffect(() => {
+    if (first.current) first.current = false;
+    else main.current?.querySelector("h1")?.focus();
+  }, [at.path]);
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
+    <header class="frame">
+      <${Link} to="" class="mark">Sigla<//>
+      <nav aria-label="Pages">
+        ${PLACES.map(
+          ([path, name]) => html`<${Link} to=${path} current=${at.path.split("/")[0] === path}>${name}<//>`,
+        )}
+      </nav>
+      ${at.path !== "subjects" && html`<${Finder} />`}
+      <${Who} key=${session} />
+    </header>
+    <main id="main" ref=${main} tabindex="-1">
+      ${isKeyWanted() && html`<${SignIn} />`}
+      <${Page} key=${`${at.path} ${session}`} at=${at} />
+    </main>
+  `;
+}
+
+/** @param {MouseEvent} event */
+function skip(event) {
+  event.preventDefault();
+  document.getElementById("main")?.focus();
+}
+
+/** @param {{at: {path: string, query: URLSearchParams}}} given */
+function Page({ at }) {
+  const found = pageOf(at.path);
+  const [shown, setShown] = useState(/** @type {any} */ ({}));
+  const [broken, mend] = useErrorBoundary();
+  useEffect(() => {
+    let isWanted = true;
+    found?.load().then(
+      (module) => isWanted && setShown({ page: module.default }),
+      () => isWanted && setShown({ isLost: true }),
+    );
+    return () => void (isWanted = false);
+  }, [at.path]);
+  if (broken) {
+    return html`<section class="problem" role="alert">
+      <h1 tabindex="-1">This page could not be shown</h1>
+      <p>${String(broken.message ?? broken)}</p>
+      <button onClick=${mend}>Try again</button>
+    </section>`;
+  }
+  if (!found) {
+    return html`<h1 tabindex="-1">No such page</h1>
+      <p>The console has no page at this address. <${Link} to="subjects">All subjects<//></p>`;
+  }
+  if (shown.isLost) {
+    return html`<section class="problem" role="alert">
+      <h1 tabindex="-1">This page could not be loaded</h1>
+      <p>The registry has another release now, or does not answer.</p>
+      <button onClick=${() => location.reload()}>Load it again</button>
+    </section>`;
+  }
+  return shown.page ? html`<${shown.page} params=${found.params} query=${at.query} />` : null;
+}
+
+/** Leads from any page to subjects by name. */
+function Finder() {
+  const search = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const form = /** @type {HTMLFormElement} */ (event.target);
+    const said = String(new FormData(form).get("q") ?? "");
+    follow(`subjects${said ? `?q=${encodeURIComponent(said)}` : ""}`);
+    form.reset();
+  };
+  return html`<form class="finder" role="search" onSubmit=${search}>
+    <input name="q" type="search" aria-label="Find subjects" placeholder="Find subjects" autocomplete="off" spellcheck="false" />
+  </form>`;
+}
+
+function Who() {
+  const name = keyName();
+  if (!name) return null;
+  return html`<p class="who"><span>${name}</span> <button class="quiet" onClick=${signOut}>Sign out</button></p>`;
+}
+
+function SignIn() {
+  const wrong = keyName();
+  const enter = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const said = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    signIn(String(said.get("name")), String(said.get("secret")));
+  };
+  return html`<section class="sign-in" aria-labelledby="sign-in">
+    <h2 id="sign-in">This registry asks for a key</h2>
+    ${wrong && html`<p role="alert">The registry does not know the key <strong>${wrong}</strong> with that secret.</p>`}
+    <form onSubmit=${enter}>
+      <label>Name of the key <input name="name" required autocomplete="username" spellcheck="false" /></label>
+      <label>Secret <input name="secret" type="password" required autocomplete="off" /></label>
+      <button>Sign in</button>
+    </form>
+    <p class="hint">It is kept for this tab alone, and forgotten when the tab is closed.</p>
+  </section>`;
+}
+
+const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+render(html`<${App} />`, root);
+

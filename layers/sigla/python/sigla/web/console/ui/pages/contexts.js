@@ -1,0 +1,40 @@
+/** The contexts: spaces of ids and subjects that know nothing of each other. */
+
+import { html } from "../vendor/preact.js";
+import { Asked, Heading, Link } from "../parts.js";
+import { segment } from "../registry.js";
+
+export default function Contexts() {
+  return html`
+    <${Heading} title="Contexts" />
+    <p class="lead">A context is a space of subjects and ids of its own. The default one has no name.</p>
+    <${Asked} path="contexts">
+      ${(/** @type {string[]} */ found) => html`
+        <div class="scroll" tabindex="0" role="region" aria-label="Contexts">
+          <table>
+            <thead>
+              <tr><th scope="col">Context</th><th scope="col">Compatibility</th><th scope="col">Mode</th></tr>
+            </thead>
+            <tbody>
+              ${found.map((context) => html`<${Row} key=${context} context=${context} />`)}
+            </tbody>
+          </table>
+        </div>
+      `}
+    <//>
+  `;
+}
+
+/** @param {{context: string}} given */
+function Row({ context }) {
+  const isDefault = context === ".";
+  const scope = isDefault ? "" : `/${segment(`:${context}:`)}`;
+  const inherited = html`<span class="hint">inherited</span>`;
+  return html`<tr>
+    <th scope="row">
+      <${Link} to=${`subjects?context=${encodeURIComponent(context)}`}>${isDefault ? "default" : context}<//>
+    </th>
+    <td><${Asked} path=${`config${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.compatibilityLevel ?? inherited}<//></td>
+    <td><${Asked} path=${`mode${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.mode ?? inherited}<//></td>
+  </tr>`;
+}

@@ -1,0 +1,59 @@
+/** What this registry is, and where to go from here. */
+
+import { html } from "../vendor/preact.js";
+import { Asked, follow, Heading, Link, Name } from "../parts.js";
+
+const SHOWN = 10;
+
+export default function Overview() {
+  const search = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const said = new FormData(/** @type {HTMLFormElement} */ (event.target));
+    follow(`ids/default/${encodeURIComponent(String(said.get("id")).trim())}`);
+  };
+  return html`
+    <${Heading} title="Overview" />
+    <div class="cards">
+      <section aria-labelledby="level">
+        <h2 id="level">Compatibility</h2>
+        <${Asked} path="config?defaultToGlobal=true">
+          ${(/** @type {any} */ found) => html`<p class="fact">${found.compatibilityLevel}</p>`}
+        <//>
+        <p class="hint">where a context or a subject sets nothing of its own. <${Link} to="settings">Settings<//></p>
+      </section>
+      <section aria-labelledby="mode">
+        <h2 id="mode">Mode</h2>
+        <${Asked} path="mode?defaultToGlobal=true">${(/** @type {any} */ found) => html`<p class="fact">${found.mode}</p>`}<//>
+        <p class="hint">of the default context.</p>
+      </section>
+      <section aria-labelledby="contexts">
+        <h2 id="contexts">Contexts</h2>
+        <${Asked} path="contexts">${(/** @type {string[]} */ found) => html`<p class="fact">${found.length}</p>`}<//>
+        <p class="hint"><${Link} to="contexts">All contexts<//></p>
+      </section>
+      <section aria-labelledby="id">
+        <h2 id="id">What does an id mean?</h2>
+        <form class="row" onSubmit=${search}>
+          <input name="id" required inputmode="numeric" pattern="\\s*[0-9]{1,10}\\s*" aria-label="An id of the default context" placeholder="An id, as 42" />
+          <button>Show</button>
+        </form>
+        <p class="hint">of the default context; those of others are on their subjects' pages.</p>
+      </section>
+    </div>
+    <section aria-labelledby="subjects">
+      <h2 id="subjects">Subjects</h2>
+      <${Asked} path=${`subjects?limit=${SHOWN}`}>
+        ${(/** @type {string[]} */ found) =>
+          found.length
+            ? html`<ul class="names">
+                  ${found.map((each) => html`<li><${Link} to=${`subjects/${encodeURIComponent(each)}`}><${Name} subject=${each} /><//></li>`)}
+                </ul>
+                ${found.length === SHOWN && html`<p><${Link} to="subjects">All subjects<//></p>`}`
+            : html`<p>Nothing is registered yet.</p>`}
+      <//>
+    </section>
+    <${Asked} path="v1/metadata/version">
+      ${(/** @type {any} */ found) => html`<p class="hint">Sigla, which speaks version ${found.version} of Confluent's API.</p>`}
+    <//>
+  `;
+}

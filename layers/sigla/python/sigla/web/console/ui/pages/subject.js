@@ -1,0 +1,230 @@
+/** A subject: its versions, one of them in full, who refers to it, what is in force for it, and what became of it. */
+
+import { html, useState } from "../vendor/preact.js";
+import { Asked, follow, Heading, Link, Name, split, Time } from "../parts.js";
+import { contextSegment, segment } from "../registry.js";
+import { SchemaText } from "../schema_text.js";
+import { others } from "./settings.js";
+
+/** @param {{params: Record<string, string>}} given */
+export default function SubjectPage({ params }) {
+  const { subject } = params;
+  const { context, name } = split(subject);
+  return html`
+    <${Heading} title=${name || subject}>
+      <p class="lead">
+        ${context === "." ? "in the default context" : html`in the context <span class="context">${context}</span>`}
+      </p>
+    <//>
+    <${Asked} path=${`subjects/${segment(subject)}/versions?deletedAsNegative=true&deleted=true`}>
+      ${(/** @type {number[]} */ versions) => html`<${Whole} subject=${subject} versions=${versions} wanted=${params.version} />`}
+    <//>
+  `;
+}
+
+/**
+ * @param {{subject: string, versions: number[], wanted?: string}} given versions: those that are soft-deleted negated
+ */
+function Whole({ subject, versions, wanted }) {
+  const active = versions.filter((each) => each > 0);
+  const shown = wanted ? Number(wanted) || active.at(-1) : active.at(-1) ?? Math.abs(versions.at(-1) ?? 0);
+  const at = versions.findIndex((each) => Math.abs(each) === shown);
+  return html`
+    <div class="columns">
+      <${Versions} subject=${subject} versions=${versions} shown=${shown ?? 0} />
+      <div class="whole">
+        ${at < 0
+          ? html`<p role="alert">There is no version ${wanted} of this subject.</p>`
+          : html`<${Version} subject=${subject} version=${shown ?? 0} before=${Math.abs(versions[at - 1] ?? 0)} />`}
+      </div>
+    </div>
+    <div class="cards">
+      <${InForce} subject=${subject} />
+      <${ModeInForce} subject=${subject} />
+    </div>
+    <${History} subject=${subject} />
+  `;
+}
+
+/** @param {{subject: string, versions: number[], shown: number}} given */
+function Versions({ subject, versions, shown }) {
+  const place = `subjects/${segment(subject)}`;
+  const compare = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const said = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    follow(`${place}/diff/${said.get("old")}/${said.get("new")}`);
+  };
+  const numbers = versions.map(Math.abs);
+  const options = (/** @type {number | undefined} */ chosen) =>
+    numbers.map((each) => html`<option value=${each} selected=${each === chosen}>${each}</option>`);
+  return html`<nav class="versions" aria-label="Versions">
+    <h2>Versions</h2>
+    <ol>
+      ${versions.toReversed().map((each) => {
+        const version = Math.abs(each);
+        return html`<li key=${version}>
+          <${Link} to=${`${place}/versions/${version}`} current=${version === shown}>Version ${version}<//>
+          ${each < 0 && html` <span class="tag">soft-deleted</span>`}
+        </li>`;
+      })}
+    </ol>
+    ${numbers.length > 1 &&
+    html`<form class="compare" onSubmit=${compare}>
+      <label>From <select name="old">${options(numbers.at(-2))}</select></label>
+      <label>to <select name="new">${options(numbers.at(-1))}</select></label>
+      <button>Compare</button>
+    </form>`}
+  </nav>`;
+}
+
+/** @param {{subject: string, version: number, before: number}} given before: the version before it; 0 without one */
+function Version({ subject, version, before }) {
+  const place = `subjects/${segment(subject)}/versions/${version}`;
+  return html`<section aria-labelledby="version">
+    <h2 id="version">Version ${version}</h2>
+    <${Asked} path=${`${place}?deleted=true`}>
+      ${(/** @type {any} */ found) => {
+        const type = found.schemaType ?? "AVRO";
+        const context = split(found.subject).context;
+        return html`
+          <dl class="facts">
+            <div><dt>Type</dt><dd>${type}</dd></div>
+            <div><dt>Id</dt><dd><${Link} to=${`ids/${contextSegment(context)}/${found.id}`}>${found.id}<//></dd></div>
+            ${found.ts && html`<div><dt>Registered</dt><dd><${Time} at=${found.ts} /></dd></div>`}
+            <div><dt>GUID</dt><dd><${Link} to=${`guids/${segment(found.guid)}`} class="code">${found.guid}<//></dd></div>
+            ${found.deleted && html`<div><dt>State</dt><dd><span class="tag">soft-deleted</span></dd></div>`}
+          </dl>
+          ${before > 0 &&
+          html`<p><${Link} to=${`subjects/${segment(subject)}/diff/${before}/${version}`}>What has changed since version ${before}<//></p>`}
+          <${SchemaText} text=${found.schema} type=${type} label=${`Text of version ${version}`} />
+          <${References} references=${found.references ?? []} context=${context} />
+          <${Referrers} place=${place} context=${context} />
+          ${found.metadata && html`<${Beside} title="Metadata" value=${found.metadata} />`}
+          ${found.ruleSet && html`<${Beside} title="Rules" value=${found.ruleSet} />`}
+        `;
+      }}
+    <//>
+  </section>`;
+}
+
+/** @param {{references: any[], context: string}} given context: in which names without one are to be understood */
+function References({ references, context }) {
+  if (!references.length) return null;
+  return html`<h3>Refers to</h3>
+    <ul class="names">
+      ${references.map(({ name, subject, version }) => {
+        const target = subject.startsWith(":") || context === "." ? subject : `:${context}:${subject}`;
+        return html`<li>
+          <${Link} to=${`subjects/${segment(target)}/versions/${version}`}><${Name} subject=${target} /> version ${version}<//>
+          ${" "}<span class="hint">as</span> <span class="code">${name}</span>
+        </li>`;
+      })}
+    </ul>`;
+}
+
+/** @param {{place: string, context: string}} given */
+function Referrers({ place, context }) {
+  return html`<${Asked} path=${`${place}/referencedby`}>
+    ${(/** @type {number[]} */ ids) =>
+      ids.length > 0 &&
+      html`<h3>Referred to by</h3>
+        <ul class="names">
+          ${ids.map((id) => html`<li><${Link} to=${`ids/${contextSegment(context)}/${id}`}>Id ${id}<//></li>`)}
+        </ul>`}
+  <//>`;
+}
+
+/** @param {{title: string, value: object}} given */
+function Beside({ title, value }) {
+  return html`<h3>${title}</h3><${SchemaText} text=${JSON.stringify(value)} type="JSON" label=${title} isOurs />`;
+}
+
+// --- what is in force, and where it comes from -------------------------------------------------------------------
+
+/** The scopes that are asked in turn, the nearest first, each with what people call it. @param {string} subject */
+function scopes(subject) {
+  const { context } = split(subject);
+  const named = context === "." ? [] : [[`/${segment(`:${context}:`)}`, `from the context ${context}`]];
+  return [[`/${segment(subject)}`, "set for this subject"], ...named, ["?defaultToGlobal=true", "from the default context"]];
+}
+
+/** @param {{subject: string}} given */
+function InForce({ subject }) {
+  return html`<section aria-labelledby="compatibility">
+    <h2 id="compatibility">Compatibility</h2>
+    <${Nearest} what="config" scopes=${scopes(subject)}>
+      ${(/** @type {any} */ config, /** @type {string} */ from) => html`
+        <p class="fact">${config.compatibilityLevel ?? "as its context has it"}</p>
+        <p class="hint">${from}</p>
+        ${others(config).map(([name, value]) => html`<p><span class="hint">${name}</span> ${value}</p>`)}
+      `}
+    <//>
+  </section>`;
+}
+
+/** @param {{subject: string}} given */
+function ModeInForce({ subject }) {
+  return html`<section aria-labelledby="mode">
+    <h2 id="mode">Mode</h2>
+    <${Nearest} what="mode" scopes=${scopes(subject)}>
+      ${(/** @type {any} */ found, /** @type {string} */ from) => html`<p class="fact">${found.mode}</p><p class="hint">${from}</p>`}
+    <//>
+  </section>`;
+}
+
+/** @param {{what: string, scopes: string[][], children: (value: any, from: string) => any}} given */
+function Nearest({ what, scopes: [[scope, from], ...further], children }) {
+  const beyond = further.length ? html`<${Nearest} what=${what} scopes=${further}>${children}<//>` : undefined;
+  return html`<${Asked} path=${`${what}${scope}`} unset=${beyond}>${(/** @type {any} */ value) => children(value, from)}<//>`;
+}
+
+// --- history -----------------------------------------------------------------------------------------------------
+
+const ENTRIES = 20;
+
+/** What is said of the other things that a commit is about: where it is there, and where it is gone.
+ * @type {Record<string, [string, string]>} */
+const DID = {
+  DELETE_SUBJECT: ["deleted the subject", ""],
+  CLEAR_SUBJECT: ["cleared the subject", ""],
+  CONFIG: ["changed its config", "removed its config"],
+  MODE: ["changed its mode", "removed its mode"],
+  ASSOC: ["associated a topic with it", "ended the association with a topic"],
+};
+
+/** @param {{subject: string}} given */
+function History({ subject }) {
+  const [limit, setLimit] = useState(ENTRIES);
+  return html`<section aria-labelledby="history">
+    <h2 id="history">History</h2>
+    <${Asked} path=${`subjects/${segment(subject)}/history?limit=${limit + 1}`}>
+      ${(/** @type {any[]} */ found) =>
+        found.length
+          ? html`<div class="scroll" tabindex="0" role="region" aria-label="History">
+                <table>
+                  <thead>
+                    <tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr>
+                  </thead>
+                  <tbody>
+                    ${found.slice(0, limit).map(
+                      (entry) => html`<tr key=${entry.commit}>
+                        <td><${Time} at=${entry.at} /></td>
+                        <td>${entry.name ?? html`<span class="code">${entry.by ?? "unknown"}</span>`}</td>
+                        <td>${entry.about.map((/** @type {any} */ each) => html`<div>${done(each)}</div>`)}${entry.more && html`<div>and ${entry.more} more</div>`}</td>
+                      </tr>`,
+                    )}
+                  </tbody>
+                </table>
+              </div>
+              ${found.length > limit && html`<button class="quiet" onClick=${() => setLimit(limit + 100)}>Show earlier entries</button>`}`
+          : html`<p class="hint">Nothing was told of it since this registry keeps histories.</p>`}
+    <//>
+  </section>`;
+}
+
+/** What was done, in words. @param {any} about */
+function done(about) {
+  if (about.type === "SCHEMA") return `${about.gone ? "deleted" : "registered"} version ${about.version}`;
+  const [did, undid] = DID[about.type] ?? [about.type.toLowerCase().replaceAll("_", " "), ""];
+  return about.gone && undid ? undid : did;
+}

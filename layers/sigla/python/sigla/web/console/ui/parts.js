@@ -1,0 +1,118 @@
+/** What pages are made of: links, answers with what goes wrong on the way, schemas as text, times, pages of lists. */
+
+import { html, useEffect } from "./vendor/preact.js";
+import { CONSOLE, useAsked } from "./registry.js";
+
+// --- addresses ---------------------------------------------------------------------------------------------------
+
+/** Where we are: the path below the console, encoded, without a slash at its end; and the query. */
+export function here() {
+  const path = location.pathname.slice(CONSOLE.pathname.length).replace(/\/$/, "");
+  return { path, query: new URLSearchParams(location.search) };
+}
+
+/** @param {string} to below the console */
+export function href(to) {
+  return new URL(to, CONSOLE).pathname + new URL(to, CONSOLE).search;
+}
+
+const MOVED = "sigla:moved";
+
+/** @param {() => void} moved is called whenever another page is to be shown */
+export function onMove(moved) {
+  addEventListener("popstate", moved);
+  addEventListener(MOVED, moved);
+  return () => {
+    removeEventListener("popstate", moved);
+    removeEventListener(MOVED, moved);
+  };
+}
+
+/** @param {string} to */
+export function follow(to) {
+  history.pushState(null, "", href(to));
+  scrollTo(0, 0);
+  dispatchEvent(new Event(MOVED));
+}
+
+/** @param {{to: string, children?: any, class?: string, current?: boolean, label?: string}} given */
+export function Link({ to, children, class: name, current, label }) {
+  const go = (/** @type {MouseEvent} */ event) => {
+    if (event.button || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    follow(to);
+  };
+  return html`<a href=${href(to)} class=${name} aria-current=${current ? "page" : undefined} aria-label=${label} onClick=${go}>${children}</a>`;
+}
+
+/** The heading of a page, and the title of its window. @param {{title: string, children?: any}} given */
+export function Heading({ title, children }) {
+  useEffect(() => void (document.title = `${title} · Sigla`), [title]);
+  return html`<div class="heading"><h1 tabindex="-1">${title}</h1>${children}</div>`;
+}
+
+// --- answers -----------------------------------------------------------------------------------------------------
+
+/**
+ * What the registry answers to a path, shown by the child, a function of it. Until then, and where it goes wrong, it
+ * says so in its place; what is around it goes on.
+ *
+ * @param {{path: string, children: (value: any) => any, unset?: any}} given unset: stands for what is not set
+ */
+export function Asked({ path, children, unset }) {
+  const asked = useAsked(path);
+  if (asked.failure?.isNotSet && unset !== undefined) return unset;
+  if (asked.failure) return html`<${Problem} failure=${asked.failure} again=${asked.again} />`;
+  if (asked.value === undefined) return html`<${Waiting} isSlow=${asked.isSlow} />`;
+  return children(asked.value);
+}
+
+/** @param {{isSlow: boolean}} given */
+export function Waiting({ isSlow }) {
+  return html`<p class="waiting" role="status">${isSlow ? "The registry is slow to answer; still waiting …" : ""}</p>`;
+}
+
+/** @param {{failure: import("./registry.js").Failure, again: () => void}} given */
+export function Problem({ failure, again }) {
+  const said = failure.status === 403 ? "Your key does not permit this. " : "";
+  return html`<div class="problem" role="alert">
+    <p>${said}${failure.message} ${failure.code ? html`<span class="code">${failure.code}</span>` : ""}</p>
+    ${failure.status !== 401 && failure.status !== 403 && html`<button class="quiet" onClick=${again}>Try again</button>`}
+  </div>`;
+}
+
+// --- times, lists ------------------------------------------------------------------------------------------------
+
+/** @param {{at: number | string}} given milliseconds since 1970, or as ISO 8601 has it */
+export function Time({ at }) {
+  const when = new Date(at);
+  if (Number.isNaN(when.getTime())) return html`<span>${String(at)}</span>`;
+  const shown = when.toISOString();
+  return html`<time datetime=${shown} title=${when.toString()}>${shown.slice(0, 10)} ${shown.slice(11, 16)} UTC</time>`;
+}
+
+/** The context of a qualified name, `.` for the default one, and the name in it. @param {string} qualified */
+export function split(qualified) {
+  const found = /^:(\.[^:]*):(.*)$/s.exec(qualified);
+  return found ? { context: found[1], name: found[2] } : { context: ".", name: qualified };
+}
+
+/** A name, with its context where it is a named one. @param {{subject: string}} given */
+export function Name({ subject }) {
+  const { context, name } = split(subject);
+  return html`<span class="name">${context !== "." && html`<span class="context">${context}</span> `}${name}</span>`;
+}
+
+/**
+ * Buttons to the page before and the one after it.
+ *
+ * @param {{at: number, per: number, shown: number, hasMore: boolean, to: (offset: number) => string}} given
+ */
+export function Pager({ at, per, shown, hasMore, to }) {
+  if (!at && !hasMore) return null;
+  return html`<nav class="pager" aria-label="Pages of this list">
+    ${at > 0 ? html`<${Link} to=${to(Math.max(0, at - per))}>Previous<//>` : html`<span aria-hidden="true">Previous</span>`}
+    <span>${at + 1} to ${at + shown}</span>
+    ${hasMore ? html`<${Link} to=${to(at + per)}>Next<//>` : html`<span aria-hidden="true">Next</span>`}
+  </nav>`;
+}

@@ -1,0 +1,204 @@
+/** The registry as the console asks it: who asks, what is asked, and what went wrong, in words for a person. */
+
+import { useEffect, useState } from "./vendor/preact.js";
+
+/** Where the console is, and the registry that serves it. A front door may put both below a path of its own. */
+export const CONSOLE = new URL("../../", import.meta.url);
+const REGISTRY = new URL("../", CONSOLE);
+
+const JSON_OF_REGISTRY = "application/vnd.schemaregistry.v1+json";
+const KEY = "sigla.key";
+const SLOW_MS = 1500;
+const GIVEN_UP_MS = 60_000;
+const NOT_SET = new Set([40408, 40409]);
+
+/** What a request came to that was not answered as it should be. */
+export class Failure extends Error {
+  /** @param {number} status of HTTP; 0 where there was no answer. @param {number} code @param {string} message */
+  constructor(status, code, message) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+
+  /** Whether nothing is set there, which is an answer, too. */
+  get isNotSet() {
+    return NOT_SET.has(this.code);
+  }
+}
+
+// --- who asks ----------------------------------------------------------------------------------------------------
+
+/** @type {Set<() => void>} */
+const watchers = new Set();
+let wanted = false;
+
+/** The name of the key of this tab; empty without one. The secret stays here, and in the tab's own storage. */
+export function keyName() {
+  const said = stored();
+  return said ? atobUtf8(said).split(":")[0] : "";
+}
+
+/** Whether the registry has asked for a key. */
+export function isKeyWanted() {
+  return wanted;
+}
+
+/** @param {string} name @param {string} secret */
+export function signIn(name, secret) {
+  keep(btoaUtf8(`${name}:${secret}`));
+  tell(false);
+}
+
+export function signOut() {
+  keep("");
+  tell(false);
+}
+
+/** @param {boolean} isWanted */
+function tell(isWanted) {
+  wanted = isWanted;
+  for (const each of watchers) each();
+}
+
+/** A number that is another one whenever somebody signs in or out, or the registry asks for a key. */
+export function useSession() {
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const changed = () => setCount((/** @type {number} */ before) => before + 1);
+    watchers.add(changed);
+    return () => void watchers.delete(changed);
+  }, []);
+  return count;
+}
+
+/** Kept in memory as well: a browser may forbid storage. */
+let held = "";
+
+function stored() {
+  try {
+    return sessionStorage.getItem(KEY) ?? held;
+  } catch {
+    return held;
+  }
+}
+
+/** @param {string} said */
+function keep(said) {
+  held = said;
+  try {
+    if (said) sessionStorage.setItem(KEY, said);
+    else sessionStorage.removeItem(KEY);
+  } catch {
+    // It is held in memory, until the page is left.
+  }
+}
+
+/** @param {string} text */
+function btoaUtf8(text) {
+  return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
+}
+
+/** @param {string} said */
+function atobUtf8(said) {
+  return new TextDecoder().decode(Uint8Array.from(atob(said), (each) => each.charCodeAt(0)));
+}
+
+// --- what is asked -----------------------------------------------------------------------------------------------
+
+/** A name as a segment of a path. Browsers take dots alone for steps up and down: such a subject is named in full. */
+export function segment(/** @type {string | number} */ name) {
+  const text = String(name);
+  return encodeURIComponent(text === "." || text === ".." ? `:.:${text}` : text);
+}
+
+/** A context as a segment of a page's address; the default one has a word there. @param {string} context */
+export function contextSegment(context) {
+  if (context === ".") return "default";
+  return encodeURIComponent(context === ".." ? ":..:" : context);
+}
+
+/** The context that a segment stands for. @param {string} said decoded */
+export function contextOf(said) {
+  return said === "default" ? "." : said.replace(/^:|:$/g, "");
+}
+
+/** @param {Record<string, string | number | boolean | undefined>} given those that say nothing are left out */
+export function query(given) {
+  const said = Object.entries(given).filter(([, value]) => value !== undefined && value !== "" && value !== false && value !== 0);
+  return said.length ? `?${new URLSearchParams(said.map(([name, value]) => [name, String(value)]))}` : "";
+}
+
+/**
+ * The answer of a GET, read as JSON. Raises Failure.
+ *
+ * @param {string} path below the registry @param {AbortSignal} [signal]
+ */
+export async function ask(path, signal) {
+  const key = stored();
+  /** @type {Record<string, string>} */
+  const headers = { accept: JSON_OF_REGISTRY };
+  if (key) headers.authorization = `Basic ${key}`;
+  let answer;
+  let body;
+  try {
+    // Without credentials of its own the browser does not ask for a password in a window of its own.
+    answer = await fetch(new URL(path, REGISTRY), { headers, credentials: "omit", signal });
+    body = await answer.text();
+  } catch (problem) {
+    if (signal?.aborted && signal.reason === GIVEN_UP) throw new Failure(0, 0, "The registry has not answered for a minute.");
+    if (signal?.aborted) throw problem;
+    throw new Failure(0, 0, "The registry does not answer. Is it running, and is the network there?");
+  }
+  const read = asJson(body);
+  if (answer.ok && read !== undefined) return read;
+  if (answer.status === 401 && !wanted) tell(true);
+  const { error_code: code = answer.status, message = `The answer was ${answer.status}, without a reason.` } = read ?? {};
+  throw new Failure(answer.status, code, message);
+}
+
+/** @param {string} body */
+function asJson(body) {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}
+
+const GIVEN_UP = "given up";
+
+/** @typedef {{value?: any, failure?: Failure, isSlow: boolean, again: () => void}} Asked */
+
+/**
+ * What the registry answers to a path, asked anew whenever the path or the key is another one.
+ *
+ * @param {string} path empty: nothing is asked @returns {Asked}
+ */
+export function useAsked(path) {
+  const session = useSession();
+  const [turn, setTurn] = useState(0);
+  const [state, setState] = useState(/** @type {any} */ ({ isSlow: false }));
+  useEffect(() => {
+    setState({ isSlow: false });
+    if (!path) return undefined;
+    const stop = new AbortController();
+    const slow = setTimeout(() => setState({ isSlow: true }), SLOW_MS);
+    const end = setTimeout(() => stop.abort(GIVEN_UP), GIVEN_UP_MS);
+    const done = (/** @type {any} */ found) => {
+      clearTimeout(slow);
+      clearTimeout(end);
+      if (!stop.signal.aborted || stop.signal.reason === GIVEN_UP) setState({ isSlow: false, ...found });
+    };
+    ask(path, stop.signal).then(
+      (value) => done({ value }),
+      (failure) => done({ failure }),
+    );
+    return () => {
+      clearTimeout(slow);
+      clearTimeout(end);
+      stop.abort();
+    };
+  }, [path, session, turn]);
+  return { ...state, again: () => setTurn(turn + 1) };
+}
