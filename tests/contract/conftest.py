@@ -6,7 +6,6 @@ from typing import Protocol
 
 import pytest
 
-from localstack.dynamodb import installed
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.journal import Journal
@@ -18,18 +17,15 @@ from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
 
 __all__ = ["engine", "moto"]
 
-# One suite for each port. LocalStack takes five times as long for a call; what is here DynamoDB's own engine judges, in
-# all suites, wherever it is installed.
+# One suite for each port: LocalStack takes five times as long for a call. DynamoDB's own engine judges in all suites,
+# wherever it is installed; so do the tables of this process, which most other tests of AWS rest on.
 FEW = {"test_bodies.py", "test_catalog.py", "test_journal.py"}
 # Where all sixteen parts of a list are merged; others look at many lists, and not at how they are merged.
 OF_LISTS = {"test_catalog_lists.py", "test_journal.py", "test_long_names.py"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for_few = ("aws-localstack", "aws-moto") if installed() else ("aws-localstack",)
-    items[:] = [
-        item for item in items if (item.path.name in FEW or not any(adapter in item.name for adapter in for_few))
-    ]
+    items[:] = [item for item in items if item.path.name in FEW or "aws-localstack" not in item.name]
 
 
 class Stores(Protocol):

@@ -21,7 +21,8 @@ WHOLE = ("/mode", "/mode/:.__GLOBAL:")
 @contextmanager
 def mirroring(source: str, data: Path, *options: str) -> Iterator[Server]:
     """The command, in a process of its own."""
-    process = Server(Forked(["mirror", source, "--data", str(data), "--every", "0.1", *options], environment()))
+    every = () if source.startswith("kafka://") else ("--every", "0.1")
+    process = Server(Forked(["mirror", source, "--data", str(data), *every, *options], environment()))
     try:
         yield process
     finally:

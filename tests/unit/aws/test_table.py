@@ -11,7 +11,7 @@ from sigla.aws.clients import Clients
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.model import BodyKey, SchemaId
 from sigla.registry import Registry
-from sigla.stores.dynamodb.actions import ABSENT, delete, put, update
+from sigla.stores.dynamodb.actions import ABSENT, delete, equals, put, update
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.table import FAULTS, LONGEST_PAUSE_S, PATIENCE_MS, TRIES, Cancelled, Table
 from sigla.stores.dynamodb.values import packed, unpacked
@@ -55,6 +55,16 @@ class HalfAnswering:
         half = (len(asked) + 1) // 2
         self._client.batch_write_item(RequestItems={table: asked[:half]})
         return {"UnprocessedItems": {table: asked[half:]} if asked[half:] else {}}
+
+
+@pytest.mark.parametrize("name", ["number", "type", "known_form", "seen_count"])
+def test_no_attribute_is_written_with_the_value_of_a_condition(table: Table, name: str) -> None:
+    """Each update rests on the form that its item has, and most on what was seen: their values have names as well."""
+    table.update(update(("p", "s"), {name: 7, "count": 1}))
+    table.update(update(("p", "s"), {name: 8}, when=equals(count=1)))
+    found = table.get(("p", "s"))
+    assert found is not None
+    assert found[name] == 8
 
 
 def test_what_a_batch_leaves_undone_is_asked_for_again(stores: AwsStores, clock: FixedClock) -> None:

@@ -1,24 +1,31 @@
 """`sigla mirror`: what it says, when it ends, and what it refuses. tests/protocol has it beside a running registry."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from sigla.cli import main, mirrored
+from sigla.cli.misuse import Refused
 from sigla.errors import StoreError
-from sigla.journal.replay import State
-from sigla.ports.progress import unseen
+from sigla.journal.replay import State, TopicRecord
+from sigla.ports.progress import Progress, unseen
 from sigla.remote import state
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.mirroring import Mirror
 from sigla.upkeep.mirroring.tally import Tally
+from tests.build import NOW, FixedClock
 from tests.unit.cli.answering import always, behind_a_url, registry
 from tests.unit.exporting.places import AVRO, Place, places
+
+if TYPE_CHECKING:
+    from sigla.cli.topics import Following
 
 Captured = pytest.CaptureFixture[str]
 
@@ -196,6 +203,13 @@ def test_a_signal_after_the_first_turn_is_a_clean_end(
         (["http://127.0.0.1:1", "--source-stopped"], "add --cut-over"),
         (["http://127.0.0.1:1", "--once", "--cut-over"], "give one of them"),
         (["http://127.0.0.1:1", "--bucket", "b"], "needs both --bucket and --table"),
+        (
+            ["https://u:secret@h", "--settings", "f"],
+            "--settings is for sources that begin with kafka://: leave it out.",
+        ),
+        (["https://h", "--keys-topic", "keys"], "--keys-topic is for sources that begin with kafka://: leave it out."),
+        (["kafka://b:9092", "--every", "2"], "--every is for sources that begin with https://: leave it out."),
+        (["kafka://b:9092", "--user", "u:secret"], "--user is for sources that begin with https://: leave it out."),
     ],
 )
 def test_what_cannot_be_meant_is_one_sentence(words: list[str], said: str, capsys: Captured) -> None:
@@ -211,6 +225,97 @@ def test_a_source_that_is_not_a_registry_leaves_nothing_behind(data: str, capsys
         assert main(["mirror", url, "--data", data]) == 2
     assert "not as a schema registry does" in capsys.readouterr().err
     assert not Path(data).exists()
+
+
+def test_a_url_that_leads_elsewhere_is_told_with_what_to_do(data: str, capsys: Captured) -> None:
+    """Such as that of Connect, or of a proxy that knows no such path."""
+    with behind_a_url(always(404, {"message": "Not here"})) as url:
+        assert main(["mirror", url, "--data", data]) == 2
+    told = capsys.readouterr().err
+    assert "with status 404. If it is not a schema registry, give the URL of one: such a URL is https://HOST" in told
+    assert not Path(data).exists()
+
+
+def test_what_could_not_be_brought_is_not_said_to_be_here(source: Place, url: str, data: str, capsys: Captured) -> None:
+    assert main(["mirror", url, "--data", data, "--once"]) == 0
+    with places(1) as (another,), behind_a_url(registry(another.registry)) as other:
+        another.register("orders", AVRO % 7)
+        capsys.readouterr()
+        assert main(["mirror", other, "--data", data, "--once"]) == 1
+    told = capsys.readouterr().out
+    assert "its id belongs to another schema here" in told
+    assert "Not in step: the source has 1 subject, 1 version, and some of them are not here" in told
+    assert "In step" not in told
+
+
+def a_record(subject: str) -> TopicRecord:
+    key = {"keytype": "SCHEMA", "subject": subject, "version": 1, "magic": 1}
+    value = {"subject": subject, "version": 1, "id": 1, "schema": '"int"', "deleted": False}
+    return TopicRecord(json.dumps(key).encode(), json.dumps(value).encode(), 1, 0)
+
+
+class Topic:
+    """A topic that is followed. fails: with the next question, after what was there."""
+
+    def __init__(self, *records: TopicRecord) -> None:
+        self.waiting = list(records)
+        self.fails = False
+
+    def more(self, into: list[TopicRecord]) -> None:
+        into.extend(self.waiting)
+        self.waiting = []
+        if self.fails:
+            self.fails = False
+            raise Refused("The broker is away.")
+
+    def all(self, _: Progress, into: list[TopicRecord]) -> None:
+        self.more(into)
+
+
+def test_a_topic_of_keys_is_followed_from_when_it_is_there() -> None:
+    """A registry makes it with its first key. A broker is asked every ten seconds, and tells of nothing twice."""
+    clock, there, schemas, keys = FixedClock(), list[bool](), Topic(a_record("orders")), Topic(a_record("later"))
+    asked = count()
+
+    def is_there() -> bool:
+        next(asked)
+        return bool(there)
+
+    coming = mirrored.KeysToCome(is_there, lambda: cast("Following", keys), clock)
+    source = mirrored.TopicSource([cast("Following", schemas)], unseen, coming)
+    assert [each.name for each in source.first().subjects] == ["orders"]
+    there.append(True)
+    clock.time += 9_999
+    assert source.next() is None
+    clock.time += 1
+    found = source.next()
+    assert found is not None
+    assert {each.name for each in found.subjects} == {"orders", "later"}
+    keys.waiting.append(a_record("more"))
+    found = source.next()
+    assert found is not None
+    assert len(found.subjects) == 3
+    clock.time += 10_000
+    assert source.next() is None
+    assert next(asked) == 2
+
+
+@pytest.mark.parametrize("failing", ["schemas", "keys"])
+def test_records_that_came_before_a_failure_are_not_lost(failing: str) -> None:
+    """A consumer gives each record once."""
+    topics = {"schemas": Topic(a_record("orders")), "keys": Topic(a_record("key"))}
+    clock = FixedClock()
+    coming = mirrored.KeysToCome(lambda: clock.time > NOW, lambda: cast("Following", topics["keys"]), clock)
+    source = mirrored.TopicSource([cast("Following", topics["schemas"])], unseen, coming)
+    source.first()
+    topics["schemas"].waiting.append(a_record("trips"))
+    topics[failing].fails = True
+    clock.time += 10_000
+    with pytest.raises(Refused):
+        source.next()
+    found = source.next()
+    assert found is not None
+    assert {each.name for each in found.subjects} == {"orders", "trips", "key"}
 
 
 def test_a_page_that_slips_while_it_is_read_removes_nothing(

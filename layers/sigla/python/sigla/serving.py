@@ -158,6 +158,8 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
         tokens = authentication.bearer_tokens(issuers, out.tell)
         around = _Surroundings(settings, auth, tokens, guard, out, opened)
         members = [around.open(place, name) for name, place in _places(asked.address, settings, named).items()]
+        for each in members:
+            opened.callback(each.exporters.begin_to_stop)  # before the first of them is waited for
         urls = tuple(server.url(each, secure.pair if secure else None) for each in sockets)
         process_lines = [process.Process(SystemClock()).lines, *([secure.lines] if secure else ())]
         if named:

@@ -43,6 +43,7 @@ EPILOG = """\
 brought, or a registry or a store does not answer. 2: nothing was written. 130: interrupted before all was here.
 """
 
+EVERY_S = 10.0
 QUIET = 2
 """So often nothing new must be there, after the source was seen to take no writes."""
 SOON_S = 2.0
@@ -83,7 +84,6 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--every",
         type=seconds_argument,
-        default=10.0,
         metavar="SECONDS",
         help="for https://: between two looks (default: 10)",
     )
@@ -117,6 +117,7 @@ def run(args: argparse.Namespace) -> int:
         raise Misuse("--once ends before it can be moved over, which --cut-over waits for: give one of them.")
     from sigla.cli import mirrored
 
+    mirrored.check_options(args)
     place.address(args)
     with _stopping() as stop, progress.shown() as shown:
         told = _interrupted_by(stop, shown)
@@ -157,7 +158,7 @@ def _interrupted_by(stop: Event, shown: "Progress") -> "Progress":
 def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: Event) -> int:
     from sigla import opening
     from sigla.cli import topics
-    from sigla.cli.mirror_told import shown_source, size
+    from sigla.cli.mirror_told import in_step, shown_source
     from sigla.upkeep import mirroring
     from sigla.upkeep.importing import SIDE_BY_SIDE
 
@@ -175,9 +176,10 @@ def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: 
         print(f"{'Going on' if resumed else 'Beginning'}: {address} mirrors {shown_source(args.source)}.", flush=True)
         threads = SIDE_BY_SIDE if opening.is_shared(address) else 1
         mirror = mirroring.Mirror(writing.registry, writing.store.group, threads, args.i_mean_it, told)
-        run = _Run(source, mirror, stop, 0.0 if topics.is_topic(args.source) else args.every)
+        every = EVERY_S if args.every is None else args.every
+        run = _Run(source, mirror, stop, 0.0 if topics.is_topic(args.source) else every)
         run.turn(state)
-        print(f"In step: {size(state)}.", flush=True)
+        print(in_step(state, complete=run.complete), flush=True)
         if args.once:
             return int(not run.complete)
         if not args.cut_over:

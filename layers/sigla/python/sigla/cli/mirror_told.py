@@ -40,6 +40,13 @@ def size(state: "State") -> str:
     return f"{_counted(len(state.subjects), 'subject')}, {_counted(sum(map(len, state.subjects.values())), 'version')}"
 
 
+def in_step(state: "State", *, complete: bool) -> str:
+    """What is told after the first turn. state: that of the source, which stands here as well if all was brought."""
+    if complete:
+        return f"In step: {size(state)}."
+    return f"Not in step: the source has {size(state)}, and some of them are not here, for the reasons above."
+
+
 def _counted(number: int, kind: str) -> str:
     return f"{number} {kind}{'s' * (number != 1)}"
 

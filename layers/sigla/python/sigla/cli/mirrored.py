@@ -1,9 +1,10 @@
 """What `sigla mirror` keeps a registry in step with: the topic of another one, or its API, asked time and again."""
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain, count
 from typing import TYPE_CHECKING, Protocol
 
@@ -14,7 +15,9 @@ from sigla.ports.progress import Progress
 if TYPE_CHECKING:
     from sigla.journal.replay import Put, State, TopicRecord
     from sigla.model import Reference, Subject, Version
+    from sigla.ports.clock import Clock
 
+LOOK_MS = 10_000
 AGAIN = 5
 """So often an API is read at once that was written to while it was read."""
 
@@ -44,42 +47,93 @@ def opened_source(args: argparse.Namespace, told: Progress) -> Iterator[Source]:
         raise Misuse(f"{shown} is neither a topic nor the URL of a registry: {topics.FORM}; {client.FORM}.")
 
 
+OF_A_TOPIC = {"settings": "--settings", "keys_topic": "--keys-topic"}
+OF_AN_API = {"every": "--every", "user": "--user"}
+
+
+def check_options(args: argparse.Namespace) -> None:
+    """Raises Misuse for an option that says nothing of such a source."""
+    strange, wanted = (OF_AN_API, "https://") if topics.is_topic(args.source) else (OF_A_TOPIC, topics.SCHEME)
+    for name, option in strange.items():
+        if getattr(args, name):
+            raise Misuse(f"{option} is for sources that begin with {wanted}: leave it out.")
+
+
 def _topics(args: argparse.Namespace, told: Progress, stack: ExitStack) -> "TopicSource":
-    """Keys of field encryption stand in a topic beside the other one, if there are any."""
+    """Keys of field encryption stand in a topic beside the other one, if there are any, or will be."""
+    from sigla.stores.clock import SystemClock
+
     settings = topics.properties(args.settings)
-    followed = [stack.enter_context(topics.following(args.source, settings))]
     beside = topics.topic_beside(args.source, args.keys_topic or topics.KEYS)
+    schemas = stack.enter_context(topics.following(args.source, settings))
+
+    def opened() -> topics.Following:
+        return stack.enter_context(topics.following(beside, settings))
+
     if args.keys_topic:
-        followed.append(stack.enter_context(topics.following(beside, settings)))
-    else:
-        with suppress(Misuse):
-            followed.append(stack.enter_context(topics.following(beside, settings)))
-    return TopicSource(followed, told)
+        return TopicSource([schemas, opened()], told)
+    return TopicSource([schemas], told, KeysToCome(partial(schemas.has_beside, topics.KEYS), opened, SystemClock()))
 
 
 @dataclass(slots=True)
 class TopicSource:
-    """Records are replayed from the first one on, as a registry does it that starts."""
+    """Records are replayed from the first one on, as a registry does it that starts.
 
-    followed: "Sequence[topics.Following]"
+    keys: a topic that is followed as soon as it is there.
+    """
+
+    followed: "list[topics.Following]"
     told: Progress
+    keys: "KeysToCome | None" = None
     _records: "list[TopicRecord]" = field(default_factory=list, init=False)
+    _replayed: int = field(default=0, init=False)
 
     def first(self) -> "State":
         for each in self.followed:
-            self._records += each.all(self.told)
+            each.all(self.told, self._records)
+        self._begin_keys()
         return self._state()
 
     def next(self) -> "State | None":
-        found = [record for each in self.followed for record in each.more()]
-        self._records += found
-        return self._state() if found else None
+        for each in self.followed:
+            each.more(self._records)
+        self._begin_keys()
+        return self._state() if len(self._records) > self._replayed else None
+
+    def _begin_keys(self) -> None:
+        keys = self.keys.begin() if self.keys is not None else None
+        if keys is not None:
+            self.followed.append(keys)
+            self.keys = None
+            keys.all(self.told, self._records)
 
     def _state(self) -> "State":
         """As they came: topics are in order each, and what they tell has nothing to do with each other."""
         from sigla.journal import replay
 
+        self._replayed = len(self._records)
         return replay.replayed(record._replace(offset=place) for place, record in zip(count(), self._records))
+
+
+@dataclass(slots=True)
+class KeysToCome:
+    """A topic of keys that may not be there yet: a registry makes it with its first key.
+
+    is_there: asks a broker. opened: follows it. Both raise Refused.
+    """
+
+    is_there: Callable[[], bool]
+    opened: "Callable[[], topics.Following]"
+    clock: "Clock"
+    _asked: int | None = field(default=None, init=False)
+
+    def begin(self) -> "topics.Following | None":
+        """The topic, if it is there; a broker is asked every ten seconds."""
+        now = self.clock.elapsed()
+        if self._asked is not None and now - self._asked < LOOK_MS:
+            return None
+        self._asked = now
+        return self.opened() if self.is_there() else None
 
 
 @dataclass(slots=True)

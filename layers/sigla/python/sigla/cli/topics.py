@@ -130,25 +130,37 @@ class Following:
         self._reader = reader
         self._source = source
 
-    def all(self, told: Progress) -> list[TopicRecord]:
-        """Its records so far, as the first question. Raises Refused."""
-        found: list[TopicRecord] = []
+    def all(self, told: Progress, into: list[TopicRecord]) -> None:
+        """Its records so far, as the first question, at the end of a list. Raises Refused."""
+        number = 0
         while (message := self._reader.next()) is not None:
             if self._is_end(message):
-                return found
-            found.append(_record(message))
-            told("records", len(found))
+                return
+            into.append(_record(message))
+            number += 1
+            told("records", number)
         raise Refused(f"{self._source} does not answer{self._reader.reason}.")
 
-    def more(self) -> list[TopicRecord]:
-        """What has come since; nothing, after a moment without any. Raises Refused."""
-        found: list[TopicRecord] = []
+    def more(self, into: list[TopicRecord]) -> None:
+        """What has come since, at the end of a list; nothing, after a moment without any. Raises Refused.
+
+        What came before a failure stands in the list: it does not come again.
+        """
+        before = len(into)
         while (message := self._reader.next_within(MOMENT_S)) is not None:
             if not self._is_end(message):
-                found.append(_record(message))
-            elif found:
+                into.append(_record(message))
+            elif len(into) > before:
                 break
-        return found
+
+    def has_beside(self, topic: str) -> bool:
+        """Whether its brokers have this topic as well, as a registry makes it. Raises Refused."""
+        from confluent_kafka import KafkaException
+
+        try:
+            return self._reader.partitions(topic) == 1
+        except KafkaException as problem:
+            raise Refused(f"{self._source} does not answer ({problem.args[0].str()}).") from None
 
     def _is_end(self, message: "Message") -> bool:
         """Whether it says that nothing comes after it yet. Raises Refused."""

@@ -42,6 +42,7 @@ LONGEST_DATE = 64
 _SECONDS = re.compile("[0-9]{1,9}")
 _FOREIGN_TO_PATHS = re.compile("[^!-~]")
 FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
+NO_REGISTRY = f"If it is not a schema registry, give the URL of one: {FORM}."
 NOT_TRUSTED = (
     "has a certificate that this machine does not trust ({why}). Where an authority of your own signed it,"
     " name the file of that authority in the environment: SSL_CERT_FILE=FILE."
@@ -115,7 +116,7 @@ class Remote:
                     elsewhere = shown_url(urljoin(f"{self.shown}{path}", location)).removesuffix(path)
                     raise RemoteMisused(f"{self.shown} answers with a redirect to {elsewhere}: use that URL.")
                 if status == 404:
-                    return _none(body, problem)
+                    return _none(body, f"{problem} {NO_REGISTRY}")
                 if status < 400:
                     return json.loads(body)
                 if _number(body) in withheld:
@@ -125,7 +126,7 @@ class Remote:
                 if status == 400:
                     self._check_no_tls()
                 if status < 500 and status != 429:
-                    raise RemoteMisused(f"{problem} If it is not a schema registry, give the URL of one: {FORM}.")
+                    raise RemoteMisused(f"{problem} {NO_REGISTRY}")
             except (OSError, HTTPException) as silence:
                 problem = self._said_of(silence)
         raise RemoteRefused(problem)

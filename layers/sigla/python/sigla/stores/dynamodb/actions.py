@@ -1,6 +1,7 @@
 """What a transaction consists of: puts, updates, deletes and checks, each with its condition.
 
-Expressions name attributes as `#name` and values as `:name`, so that no reserved word is ever in the way.
+Expressions name attributes as `#name`, what they are compared with as `:name`, and what an update writes as
+`:new_name`: no reserved word is in the way, and no attribute gets the value of a condition.
 
 Each item says its form, and each action of a transaction and each update rests on the item's form being known: no
 release writes over what a newer one wrote, also where it has not read it.
@@ -35,8 +36,8 @@ class Condition:
 ABSENT = Condition("attribute_not_exists(#pk)")
 PRESENT = Condition("attribute_exists(#pk)")
 _KNOWN = Condition(
-    f"NOT (attribute_type(#{FORM}, :known_type) AND #{FORM} > :known_{FORM})",
-    {"known_type": "N", f"known_{FORM}": ITEM_OF_REGIONS},
+    f"NOT (attribute_type(#{FORM}, :number) AND #{FORM} > :known_{FORM})",
+    {"number": "N", f"known_{FORM}": ITEM_OF_REGIONS},
 )
 """It holds for an item without a form, too, and for a journal row, whose form is the row."""
 
@@ -92,12 +93,12 @@ def update(
     kept = {keep, FORM} - {FORM if FORM in attributes else ""}
     removed = [f"#{name}" for name, value in attributes.items() if value is None]
     parts = {
-        "SET": [f"#{n} = if_not_exists(#{n}, :{n})" if n in kept else f"#{n} = :{n}" for n in given],
+        "SET": [f"#{n} = if_not_exists(#{n}, :new_{n})" if n in kept else f"#{n} = :new_{n}" for n in given],
         "REMOVE": removed,
-        "ADD": [f"#{name} :{name}" for name in add or {}],
+        "ADD": [f"#{name} :new_{name}" for name in add or {}],
     }
     text = " ".join(f"{word} {', '.join(clauses)}" for word, clauses in parts.items() if clauses)
-    values = {**given, **(add or {})}
+    values = {f"new_{name}": value for name, value in {**given, **(add or {})}.items()}
     arguments = {"Key": _key(key), "UpdateExpression": text, **_conditioned(when, text, values)}
     return Action("Update", key, arguments, when, attributes, add or {}, keep)
 

@@ -85,21 +85,30 @@ class Exporting:
         self._changed = threading.Event()
         self._changed.set()
         self._over = False
+        self._until = 0
+        """When the end does not wait any more, by `Clock.elapsed`."""
         self._thread = threading.Thread(target=self._watch, name="sigla-exporters", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def begin_to_stop(self) -> None:
+        """Asks all threads to end, and waits for none: so several registries end at the same time."""
+        if self._over:
+            return
+        self._until = self._around.store.clock.elapsed() + round(1000 * FAREWELL_S)
         self._over = True
         self._changed.set()
-        self._thread.join()
-        for each in self._followers.values():
+        for each in tuple(self._followers.values()):
             each.stop()
+
+    def stop(self) -> None:
+        self.begin_to_stop()
+        self._thread.join()
         clock = self._around.store.clock
-        until = clock.elapsed() + round(1000 * FAREWELL_S)
         for each in self._followers.values():
-            each.join(max(0, until - clock.elapsed()) / 1000)
+            each.stop()  # one that had just begun has not heard of it
+            each.join(max(0, self._until - clock.elapsed()) / 1000)
 
     def hear(self, of_exporters: bool) -> None:  # noqa: FBT001 - as `WatchedStore` calls it
         """A commit. In the thread that wrote it, which goes on at once."""
