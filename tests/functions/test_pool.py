@@ -4,7 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, closing
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from sigla import cli, instances, pooling
-from sigla.answering import any_foreign
 from sigla.aws.clients import Clients
 from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
@@ -127,6 +126,24 @@ def test_any_number_of_registries_is_asked_in_turns(deployment: Deployment, monk
         assert client("POST", f"/subjects/of-{name}/versions", SCHEMA).body["id"] == 1
     for name, client in clients.items():
         assert client.get("/subjects").body == [f"of-{name}"]
+
+
+def test_strangers_who_know_all_names_make_no_registry_cold(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch, written: Written
+) -> None:
+    """By keys that are wrong, and on paths that need none: what was read stays at hand."""
+    monkeypatch.setattr(pooling, "Pool", partial(Pool, most=2))
+    told = {"SIGLA_LOG_REQUESTS": "true", "SIGLA_LOG_READS": "1"}
+    function = deployment.instance(SIGLA_REGISTRIES=",".join(["default", *MANY]), **told)
+    client = admins(deployment, function, "r0")["r0"]
+    assert client("POST", "/subjects/orders/versions", SCHEMA).body["id"] == 1
+    assert client.get("/schemas/ids/1").status == 200
+    written()
+    for name in MANY[1:8]:
+        stranger = Client(function, "rest", f"etl@{name}", "wrong")
+        assert [stranger.get(path).status for path in ("/subjects", "/schemas/types")] == [401, 200]
+        assert client.get("/schemas/ids/1").status == 200
+    assert [line["tier"] for line in written() if "tier" in line] == ["memory"] * 7
 
 
 def test_a_restored_copy_of_a_pool_has_nothing_of_what_was_open(deployment: Deployment) -> None:
@@ -292,66 +309,3 @@ def test_a_pool_that_cannot_be_does_not_start(deployment: Deployment, wrong: dic
     """A client must not be the first to learn it."""
     with pytest.raises(InvalidSetting, match=sentence):
         deployment.instance(**wrong)
-
-
-# --- what is open at once -----------------------------------------------------------------------------------------
-
-
-class Opening:
-    """Opens numbers, and notes which are open; closing one waits for the gate."""
-
-    def __init__(self) -> None:
-        self.gate = threading.Event()
-        self.gate.set()
-        self.made = 0
-        self.open: list[str] = []
-
-    def __call__(self, name: str, opened: ExitStack) -> str:
-        self.made += 1
-        self.open.append(name)
-        opened.callback(self._close, name)
-        if name == "broken":
-            raise OSError
-        return f"{name} {self.made}"
-
-    def _close(self, name: str) -> None:
-        assert self.gate.wait(30)
-        self.open.remove(name)
-
-
-def test_the_one_that_was_not_asked_for_longest_makes_room_and_keeps_no_caller_waiting() -> None:
-    """Closing one may wait for what AWS does not answer."""
-    opening = Opening()
-    with Pool(opening, most=2) as pool:
-        assert [pool(name) for name in ("a", "b", "a")] == ["a 1", "b 2", "a 1"]
-        opening.gate.clear()
-        assert pool("c") == "c 3"
-        assert pool("a") == "a 1"
-        assert pool("b") == "b 4"
-        opening.gate.set()
-    assert opening.open == []
-
-
-def test_what_a_registry_has_opened_before_it_fails_to_open_is_closed() -> None:
-    """The next request tries again."""
-    opening = Opening()
-    with Pool(opening) as pool:
-        for _ in range(2):
-            with pytest.raises(OSError):
-                pool("broken")
-            assert opening.open == []
-        assert pool("a") == "a 3"
-
-
-def test_a_registry_that_is_closed_meanwhile_fails_no_request_of_another() -> None:
-    """Each request tells in its metrics whether data is foreign, and another thread closes what was long not asked."""
-    owners: set[Any] = set()
-
-    class Leaving:
-        @property
-        def is_foreign(self) -> bool:
-            owners.clear()
-            return False
-
-    owners.update(Leaving() for _ in range(3))
-    assert not any_foreign(owners)

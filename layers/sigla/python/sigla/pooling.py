@@ -5,12 +5,14 @@ costs something by itself: connections to AWS, the zone's ring, metrics. What th
 one registry; that each request reaches its own alone is a matter of this code and of what it is made of.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
 from sigla import authentication, observe
 from sigla.answering import Edge
+from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.permissions import Principal
 from sigla.auth.tokens.issuers import Issuer
 from sigla.aws.zone import Environ
 from sigla.cache.counts import Farthest
@@ -63,21 +65,48 @@ class _RouteTables:
         self._share = share
         self._zones = zones
 
-    def open(self, name: str, opened: ExitStack) -> app.RouteTable:
+    def open(self, name: str, opened: ExitStack, let_in: Callable[[], None]) -> app.RouteTable:
+        """Opens what one registry needs, as `Pool` asks for it."""
         found = opened.enter_context(self._place.instance(name, share=self._share, zones=self._zones))
-        return self.table(found, self.options(name, found, self.authenticator(name, found, opened)))
+        known = self.authenticator(name, found, opened)
+        authenticate = LettingIn(known, let_in) if known is not None else None
+        return self.table(found, self.options(name, found, authenticate))
 
     def authenticator(self, name: str, found: Instance, opened: ExitStack) -> registries.OfRegistry | None:
         """opened: takes what is to be closed with the registry."""
         return self._edge.authenticator(name, found, observe.telling_of(name, self._edge.log.tell), opened)
 
-    def options(self, name: str, found: Instance, authenticate: registries.OfRegistry | None) -> app.HttpOptions:
+    def options(self, name: str, found: Instance, authenticate: Authenticator | None) -> app.HttpOptions:
         edge, tell = self._edge, observe.telling_of(name, self._edge.log.tell)
         return edge.options(authenticate, edge.metrics.of(name), edge.log.of(name, Farthest(found.counts)), tell)
 
     def table(self, found: Instance, options: app.HttpOptions) -> app.RouteTable:
         share = replace(options, rendered_bytes=options.rendered_bytes // self._share)
         return app.RouteTable(found.registry, None, share, BESIDE)
+
+
+class LettingIn:
+    """An `Authenticator` that tells of each caller whom it lets in. tell: is called by the thread of the answer."""
+
+    def __init__(self, authenticate: Authenticator, tell: Callable[[], None]) -> None:
+        self._authenticate = authenticate
+        self._tell = tell
+
+    @property
+    def schemes(self) -> tuple[str, ...]:
+        return self._authenticate.schemes
+
+    def __call__(self, header: bytes | None) -> Principal | None:
+        try:
+            return self._told(self._authenticate(header))
+        except Slow as slow:
+            answer = slow.answer
+            raise Slow(lambda: self._told(answer())) from None
+
+    def _told(self, principal: Principal | None) -> Principal | None:
+        if principal is not None and principal.may:
+            self._tell()
+        return principal
 
 
 def _hosts(settings: Settings, issuers: Sequence[Issuer]) -> Mapping[str, tuple[str, ...]]:
