@@ -1,4 +1,4 @@
-"""`sigla regions`: who takes writes, who follows, what is missing; and `sigla regions abandon`."""
+"""`sigla regions`: who takes writes, who follows, what is missing; `sigla regions abandon`, `sigla regions follow`."""
 
 import argparse
 import json
@@ -22,6 +22,9 @@ With two URLs it also says what a forced promotion would lose at this moment.
   sigla regions FOLLOWER PRIMARY both
   sigla regions abandon URL      the region before a forced promotion never comes back: the primary at the URL may
                                  then take ids that were perhaps given there
+  sigla regions follow FOLLOWER PRIMARY
+                                 the registry in AWS at the second URL has a second region at the first one, which is
+                                 kept in step each minute until Ctrl-C; with --once it is brought up to now
 """
 
 
@@ -37,6 +40,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     add_registry_option(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--once", action="store_true", help="with follow: one turn, then end")
     add_yes_option(parser)
     parser.set_defaults(run=run)
 
@@ -46,6 +50,10 @@ def run(args: argparse.Namespace) -> int:
     command, *urls = args.urls
     if command == "abandon":
         return _abandon(args, urls)
+    if command == "follow":
+        from sigla.cli.following import follow
+
+        return follow(args, urls)
     if len(args.urls) > 2:
         raise Misuse("A registry has two regions: give one URL, or that of the follower and that of the primary.")
     here, *others = (address_of_region(url, args.registry) for url in args.urls)

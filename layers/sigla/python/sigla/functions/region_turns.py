@@ -43,13 +43,25 @@ COUNTED: Final = (Verdict.CARRY_OUT, Verdict.EARLY, Verdict.DIVERGES, Verdict.UN
 
 
 class RegionTurns:
-    """What Lambda calls. here, there: the registry in both regions. tell: takes the line of each turn."""
+    """What Lambda calls. here, there: the registry in both regions. tell: takes the line of each turn.
 
-    def __init__(self, here: "AwsStore", there: "AwsStore", *, registry: str, tell: Teller = observe.tell) -> None:
+    thorough: each turn does what else is done now and then.
+    """
+
+    def __init__(
+        self,
+        here: "AwsStore",
+        there: "AwsStore",
+        *,
+        registry: str,
+        tell: Teller = observe.tell,
+        thorough: bool = False,
+    ) -> None:
         self._here = here
         self._there = there
         self._registry = registry
         self._tell = tell
+        self._thorough = thorough
         self._clock = here.clock
 
     def __call__(self, event: Any = None, context: Any = None) -> Facts:  # noqa: ARG002 - as Lambda calls
@@ -100,11 +112,11 @@ class RegionTurns:
         return {}
 
     def _tell_ceilings(self) -> int:
-        """For how many contexts the other region knows how far ids are given. A raise may have been lost with it."""
+        """For how many contexts the other region knows how far ids are given, and that is far enough for now."""
         told = 0
         for context in (DEFAULT_CONTEXT, *self._here.catalog.contexts()):
             try:
-                giving.carried_out(giving.tell_ceiling(self._here.region, self._there.region, context))
+                giving.carried_out(giving.kept_ahead(self._here.region, self._there.region, context))
             except (Closed, NoBlock):
                 break
             told += 1
@@ -149,7 +161,7 @@ class RegionTurns:
         return _counted(verdicts) | {"lag_ms": max(0, self._clock.now() - oldest)}
 
     def _is_seldom(self) -> bool:
-        return self._clock.now() % SELDOM_MS < OFTEN_MS
+        return self._thorough or self._clock.now() % SELDOM_MS < OFTEN_MS
 
 
 def _counted(verdicts: Counter[Verdict]) -> Facts:

@@ -107,6 +107,16 @@ def tell_ceiling(here: Region, there: Peer, context: str) -> Course[None]:
         yield from _raised(here, there, context, role, counter.ceiling)
 
 
+def kept_ahead(here: Region, there: Peer, context: str) -> Course[None]:
+    """As `tell_ceiling`; a block more where half of the last one is used. Raises Closed, NoBlock."""
+    role = yield from _serving(here)
+    counter = yield from _own(here, context, role.epoch)
+    is_half_used = counter.ceiling - counter.next <= rules.BLOCK // 2
+    wanted = counter.ceiling + rules.BLOCK * is_half_used
+    if wanted > rules.granted(role.epoch):
+        yield from _raised(here, there, context, role, wanted)
+
+
 def _serving(here: Region) -> Course[Role]:
     role: Role | None = yield here.role
     if role is None or not role.writes:

@@ -6,7 +6,8 @@ revision): they tell of each part of the copy which commits are in it.
     copy      all rows, page by page; a subject as it stands between two commits, with what follows from its rows
     chase     the commits of the last hour. One that is in a part and not in another one has the latter copied again,
               until each is in all of its parts, or in none
-    settle    what several subjects share is counted from their rows here (`settling`)
+    settle    what several subjects share is counted from their rows here (`settling`); which ids are displaced, and in
+              which order those of a content come, is read only now: no number tells of it
     bodies    objects that are missing here
     mark      the journal has the rows of the commits that the copy has, and not those of the others: these are told
 
@@ -51,8 +52,10 @@ MOST_BYTES: Final = 2 * 2**20
 AT_ONCE: Final = 8
 """Subjects that are read side by side."""
 
-_RAW: Final = frozenset({"c", "f", "i", "exporters", "carried"})
-"""Partitions of which rows are copied as they are; in `i` that is what counts the holders of an id."""
+_RAW: Final = frozenset({"c", "exporters", "carried"})
+"""Partitions of which rows are copied as they are."""
+_SHARED: Final = frozenset({"f", "i"})
+"""Those of what several subjects share; in `i` that is what counts the holders of an id."""
 _SCOPES: Final = ("s", "x", "g")
 """Those with settings."""
 
@@ -107,6 +110,7 @@ class TableCopy:
             self._note({"after": list(after)} if after else {"after": None, "copied": True})
         if "complete" not in state:
             told = self._chase()
+            self._copy_shared()
             Settling(self._target, self._write).settle()
             self._copy_objects()
             self._mark(told)
@@ -169,8 +173,7 @@ class TableCopy:
         of_kind: dict[str, list[Item]] = {}
         for item in rows:
             of_kind.setdefault(item["pk"].removeprefix(own).partition("#")[0], []).append(item)
-        raw = [item for kind in _RAW for item in of_kind.get(kind, ()) if not item["sk"].startswith(keys.HOLDER)]
-        self._write([put(_place_of(item), attributes(item))] for item in raw)
+        self._copy_raw(item for kind in _RAW for item in of_kind.get(kind, ()))
         self._write([self._journal_row(item)] for item in of_kind.get("j", ()) if _time_in(item) < self._since)
         self._copy_subjects(dict.fromkeys(keys.subject_of(item["pk"]) for item in of_kind.get("s", ())))
         self._copy_rows(
@@ -181,6 +184,19 @@ class TableCopy:
             if item["sk"] == keys.NEXT:
                 self._copy_ceiling(keys.context_of(item["pk"]))
         return last
+
+    def _copy_shared(self) -> None:
+        own = tuple(f"{keys.component(self._source.places.registry)}#{kind}#" for kind in _SHARED)
+        after: Key | None = None
+        while True:
+            found, after = self._source.table.scan(after)
+            shared = (item for item in found if item["pk"].startswith(own))
+            self._copy_raw(item for item in shared if not item["sk"].startswith(keys.HOLDER))
+            if after is None:
+                return
+
+    def _copy_raw(self, rows: Iterable[Item]) -> None:
+        self._write([put(_place_of(item), attributes(item))] for item in rows)
 
     def _copy_ceiling(self, context: str) -> None:
         """How far ids may have been given there. It is raised no further while this region joins."""

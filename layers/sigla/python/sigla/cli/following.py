@@ -1,0 +1,98 @@
+"""`sigla regions follow`: a registry in AWS gets a second region, which is kept in step from here."""
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from sigla.cli.asking import asking
+from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.promote import address_of_region, opened_region, refusals, shown_time, tell
+
+if TYPE_CHECKING:
+    from sigla.settings import Address
+    from sigla.stores.dynamodb.store import AwsStore
+
+PERIOD_S: Final = 60
+PATIENCE_MS: Final = 60_000
+"""A commit that waits for longer is told by the exit status."""
+
+
+def follow(args: argparse.Namespace, urls: list[str]) -> int:
+    """0; 1 where something waits or diverges after one turn. Raises Misuse, Refused."""
+    if len(urls) != 2:
+        raise Misuse("Give the store of the follower and that of the primary: sigla regions follow FOLLOWER PRIMARY.")
+    here, there = (address_of_region(url, args.registry) for url in urls)
+    for address in (here, there):
+        if address.scheme != "dynamodb+s3":
+            raise Misuse(f"{address} is a directory: tables of DynamoDB follow one another so.")
+    with refusals(), opened_region(here) as one, opened_region(there) as other:
+        target, source = cast("AwsStore", one), cast("AwsStore", other)
+        _check_or_arm(args, (here, target), (there, source))
+        while True:
+            is_well = _turn(here, target, source)
+            if args.once:
+                return 0 if is_well else 1
+            try:
+                target.clock.sleep(PERIOD_S)
+            except KeyboardInterrupt:
+                return 0
+
+
+def _check_or_arm(
+    args: argparse.Namespace, here: "tuple[Address, AwsStore]", there: "tuple[Address, AwsStore]"
+) -> None:
+    """Raises Misuse, Refused, AlreadyARegion."""
+    from sigla.model import DEFAULT_CONTEXT
+    from sigla.regions.arming import armed
+    from sigla.regions.giving import carried_out
+    from sigla.regions.nouns import RegionKind
+
+    (follower, target), (primary, source) = here, there
+    role, theirs = target.region.role(), source.region.role()
+    if role is not None and role.kind is RegionKind.PRIMARY:
+        raise Misuse(f"{follower} is the primary of epoch {role.epoch}: name the stores the other way round.")
+    if theirs is not None:
+        if role is None:
+            raise Misuse(f"{primary} has a second region already, and {follower} is not it.")
+        return
+    if role is None and not target.catalog.is_empty():
+        raise Misuse(f"{follower} has schemas of its own: only an empty store joins a registry.")
+    tell(f"{primary} gets a second region, {follower}: a copy of all that it has, kept in step as long as this runs.")
+    tell("It goes on as before, but each commit looks at the role, and a second region cannot be taken away again.")
+    if not asking(args)("Give it one?"):
+        raise Refused("Nothing was changed.")
+    contexts = [DEFAULT_CONTEXT, *source.catalog.contexts()]
+    names = str(primary), str(follower)
+    carried_out(armed(source.region, target.region, contexts, names=names, now=source.clock.now()))
+
+
+def _turn(address: "Address", here: "AwsStore", there: "AwsStore") -> bool:
+    """Whether nothing has to be looked into."""
+    from sigla.errors import StoreError
+    from sigla.functions.region_turns import RegionTurns
+
+    turns = [
+        RegionTurns(one, other, registry=address.registry, tell=lambda _: None, thorough=True)
+        for one, other in ((there, here), (here, there))
+    ]
+    try:
+        led, followed = (dict[str, Any](turn()) for turn in turns)
+    except StoreError as silent:
+        print(f"{shown_time(here.clock.now())}  {silent}", flush=True)
+        return False
+    print(f"{shown_time(here.clock.now())}  {_line(led, followed)}", flush=True)
+    return not (followed.get("apart") or followed.get("waiting_ms", 0) >= PATIENCE_MS or led.get("closed"))
+
+
+def _line(led: Mapping[str, Any], followed: Mapping[str, Any]) -> str:
+    """What became of the turns of both."""
+    if led.get("closed"):
+        return "The other region was promoted, and this one is closed."
+    if followed["role"] == "joining":
+        return "The copy is complete." if followed["copied"] else "Copying. It begins 20 minutes after the first role."
+    if followed["role"] != "follower" or "behind_ms" not in followed:
+        return f"The follower is {followed['role']} of epoch {followed['epoch']} now."
+    said = f"{followed['carry_out']} commits brought; complete up to {followed['behind_ms'] / 1000:.0f} s ago."
+    for what, kept in (("wait for others", followed["waiting"]), ("diverge", followed["apart"])):
+        said += f" {kept} {what}." * bool(kept)
+    return said
