@@ -33,6 +33,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla mirror URL             keeps a registry as another one is, until clients are moved over
   sigla promote URL            makes the follower of two regions the primary
   sigla regions URL            which region takes writes, and what the other one lacks
+  sigla rejoin URL             a region comes back that was passed over by a forced promotion
   sigla backup FILE            a registry in one file, while it is served
   sigla restore FILE DIR       a registry from such a file, or into AWS with --store
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
@@ -122,6 +123,7 @@ def _parser() -> argparse.ArgumentParser:
         mirror,
         promote,
         regions,
+        rejoin,
         restore,
         scrub,
         serve,
@@ -145,6 +147,7 @@ def _parser() -> argparse.ArgumentParser:
     mirror.add_to(commands)
     promote.add_to(commands)
     regions.add_to(commands)
+    rejoin.add_to(commands)
     backup.add_to(commands)
     restore.add_to(commands)
     scrub.add_to(commands)

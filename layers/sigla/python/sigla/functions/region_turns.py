@@ -126,6 +126,8 @@ class RegionTurns:
 
     def _join(self, role: Role, until: float) -> Facts:
         here, there = self._here, self._there
+        if role.token:  # its catalog is being forgotten (`regions.rejoining`)
+            return {"copied": False}
         if not TableCopy(there.tools, here.tools, there.objects, here.objects, self._clock).go_on(until):
             return {"copied": False}
         theirs = there.region.role()

@@ -1,6 +1,6 @@
 """A registry in two regions: one tells its commits, the other carries them out once more, and is equal to it."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.model import Body, BodyKey
@@ -114,4 +114,17 @@ class RegionPair(Protocol):
 
     def rehearse(self) -> Sequence[str]:
         """Why the follower should not be promoted by plan now, a sentence each. Takes some seconds at most."""
+        ...
+
+    def missing(self) -> Iterator[Shipment]:
+        """What the other region has committed and the one here lacks, in the order of its journal."""
+        ...
+
+    def mark_brought(self, shipments: Sequence[Shipment]) -> None:
+        """These are not missing any more: they came here in another way."""
+        ...
+
+    @property
+    def forget(self) -> Callable[[], None] | None:
+        """Takes the catalog of the other region away; None where a region that joins begins with nothing anyway."""
         ...

@@ -56,7 +56,7 @@ def planned(
     Raises NoSecondRegion, NotTheFollower, StillJoining, RoleTooNew, NotRehearsed, ToRejoin before anything is changed;
     RegionsApart, RoleChanged and StoreError then: it may be called again, or be taken back (`undone`).
     """
-    ours, theirs = yield from _both(here, there)
+    ours, theirs = yield from both_roles(here, there)
     if ours.kind is RegionKind.PRIMARY and theirs.kind is RegionKind.FOLLOWER and theirs.epoch == ours.epoch:
         return Promotion(ours, changed=False)
     brought = 0
@@ -66,8 +66,8 @@ def planned(
         # One that is under way was rehearsed.
         if theirs.open and (why := (yield rehearse)):
             raise NotRehearsed(why=" ".join(why))
-        ours = yield from _set(here, ours, replace(ours, token=token))
-        theirs = yield from _set(there, theirs, replace(theirs, open=False, token=token))
+        ours = yield from set_role(here, ours, replace(ours, token=token))
+        theirs = yield from set_role(there, theirs, replace(theirs, open=False, token=token))
         yield from _check_under_way(here, there, ours, theirs)
         while found := (yield drain.look):
             brought += found
@@ -75,23 +75,23 @@ def planned(
         if apart:
             yield from _check_under_way(here, there, ours, theirs)
             raise RegionsApart(what=" ".join(apart))
-        ours = yield from _set(here, ours, _primary(ours, theirs))
+        ours = yield from set_role(here, ours, _primary(ours, theirs))
     elif not _is_last_step(ours, theirs):
         raise ToRejoin(epoch=ours.epoch)
     follower = replace(theirs, epoch=ours.epoch, kind=RegionKind.FOLLOWER, open=True, peer=url or theirs.peer)
-    yield from _set(there, theirs, follower)
+    yield from set_role(there, theirs, follower)
     return Promotion(ours, changed=True, brought=brought)
 
 
 def undone(here: Roles, there: Roles) -> Course[Promotion]:
     """Takes a planned promotion back that was cut off: its token first. Raises NoSecondRegion, AlreadyPromoted."""
-    ours, theirs = yield from _both(here, there)
+    ours, theirs = yield from both_roles(here, there)
     if ours.kind is not RegionKind.FOLLOWER or theirs.kind is not RegionKind.PRIMARY or ours.epoch != theirs.epoch:
         raise AlreadyPromoted(epoch=max(ours.epoch, theirs.epoch))
     if theirs.open and not ours.token:
         return Promotion(ours, changed=False)
-    ours = yield from _set(here, ours, replace(ours, token=""))
-    yield from _set(there, theirs, replace(theirs, open=True, token=""))
+    ours = yield from set_role(here, ours, replace(ours, token=""))
+    yield from set_role(there, theirs, replace(theirs, open=True, token=""))
     return Promotion(ours, changed=True)
 
 
@@ -105,7 +105,7 @@ def forced(here: Roles, *, now: int) -> Course[Promotion]:
         return Promotion(ours, changed=False)
     _check_promotable(ours, now)
     role = replace(_primary(ours, ours), token="", reconciled=False)
-    return Promotion((yield from _set(here, ours, role)), changed=True)
+    return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
 def closed(there: Roles, epoch: int) -> Course[bool]:
@@ -116,7 +116,7 @@ def closed(there: Roles, epoch: int) -> Course[bool]:
     theirs: Role | None = yield there.role
     if theirs is None or not (theirs.kind is RegionKind.PRIMARY and theirs.epoch <= epoch):
         return theirs is not None and not theirs.writes
-    yield from _set(there, theirs, replace(theirs, open=False))
+    yield from set_role(there, theirs, replace(theirs, open=False))
     return True
 
 
@@ -130,7 +130,7 @@ def abandoned(here: Roles) -> Course[Promotion]:
         raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="primary")
     if ours.reconciled:
         return Promotion(ours, changed=False)
-    return Promotion((yield from _set(here, ours, replace(ours, reconciled=True))), changed=True)
+    return Promotion((yield from set_role(here, ours, replace(ours, reconciled=True))), changed=True)
 
 
 def _role(at: Roles) -> Course[Role]:
@@ -140,7 +140,8 @@ def _role(at: Roles) -> Course[Role]:
     return role
 
 
-def _both(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
+def both_roles(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
+    """Raises NoSecondRegion."""
     ours = yield from _role(here)
     theirs = yield from _role(there)
     return ours, theirs
@@ -171,7 +172,7 @@ def _check_under_way(here: Roles, there: Roles, ours: Role, theirs: Role) -> Cou
     if standing == ours:
         return
     if standing.kind is RegionKind.FOLLOWER and not standing.token:
-        yield from _set(there, theirs, replace(theirs, open=True, token=""))
+        yield from set_role(there, theirs, replace(theirs, open=True, token=""))
     raise RoleChanged
 
 
@@ -179,8 +180,11 @@ def _primary(ours: Role, theirs: Role) -> Role:
     return replace(ours, epoch=ours.epoch + 1, kind=RegionKind.PRIMARY, open=True, reconciled=theirs.reconciled)
 
 
-def _set(at: Roles, seen: Role, role: Role) -> Course[Role]:
-    """The role as it stands then. Asked for also where nothing changes: that finishes what was cut off."""
+def set_role(at: Roles, seen: Role, role: Role) -> Course[Role]:
+    """The role as it stands then. Asked for also where nothing changes: that finishes what was cut off.
+
+    Raises RoleChanged, StoreError.
+    """
     if not (yield partial(at.set_role, seen, role)):
         raise RoleChanged
     return role if role == seen else replace(role, turn=seen.turn + 1)

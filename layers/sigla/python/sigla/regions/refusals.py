@@ -74,8 +74,12 @@ class RegionsApart(NotPromoted):
 class ToRejoin(NotPromoted):
     text = (
         "This region is the primary of epoch {epoch} and was promoted by force: the other one may have what it lacks, "
-        "and does not follow it"
+        "and follows once `sigla rejoin` has brought that"
     )
+
+
+class NotToRejoin(NotPromoted):
+    text = "The region to rejoin is {kind} of epoch {epoch}, not before that of its primary: see `sigla regions`"
 
 
 class AlreadyPromoted(NotPromoted):

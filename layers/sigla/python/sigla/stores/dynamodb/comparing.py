@@ -79,7 +79,7 @@ class JournalComparison:
 
     def missing(self, since: int) -> Iterator[Shipment]:
         """Commits of the other table from a time on whose rows are not here, in the order of their times."""
-        rows = self._there.journal.rows(since)
+        rows = self._there.journal.rows(since, brought=False)
         while some := list(islice(rows, MOST_READ)):
             told = {self._places.journal(at, row["nonce"]): (at, row) for at, row, _ in some}
             standing = self._here.tools.table.get_many(list(told))

@@ -18,6 +18,8 @@ from sigla.stores.dynamodb.values import Item, unpacked
 LATE_MS = 60_000
 """By how much a row may be older than another that was there before it: a function gives a commit up after 30 s, and
 clocks of AWS differ by less than a second."""
+BROUGHT = "brought"
+"""The attribute of a row of a commit that only this region had, and that its primary has in another way by now."""
 _TIES = 4096
 """Positions of one millisecond: its commits are told apart by their nonces."""
 
@@ -53,13 +55,17 @@ class AwsJournal:
             if position > after:
                 yield position, row_at(position, partial(unpacked, item.get("form", "")))
 
-    def rows(self, since: int) -> Iterator[tuple[int, Mapping[str, Any], int | None]]:
-        """Rows from a time on, each with its own and with the number of the segment that tells it, if one does."""
+    def rows(self, since: int, *, brought: bool = True) -> Iterator[tuple[int, Mapping[str, Any], int | None]]:
+        """Rows from a time on, each with its own and with the number of the segment that tells it, if one does.
+
+        brought: also those of a region that has rejoined since (`forgetting`).
+        """
         where = Condition("#sk >= :sk", {"sk": keys.journal_sk(since, "")})
         shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
         for position, item in merge(*shards, key=_position):
-            row = row_at(position, partial(unpacked, item.get("form", "")))
-            yield keys.journal_at(item["sk"]), row, item.get("segment")
+            if brought or BROUGHT not in item:
+                row = row_at(position, partial(unpacked, item.get("form", "")))
+                yield keys.journal_at(item["sk"]), row, item.get("segment")
 
     def marks(self) -> Iterator[RowMark]:
         """Which segment tells each row that is kept."""

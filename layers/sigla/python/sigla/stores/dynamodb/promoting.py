@@ -1,14 +1,17 @@
 """A promotion of a registry in a table whose primary is in another one: what `regions.draining` asks of both."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING
 
 from sigla.model import Search, Show
-from sigla.ports.replaying import Drain
+from sigla.ports.replaying import Drain, Shipment
 from sigla.regions.draining import WaitingDrain, rehearsal
 from sigla.regions.refusals import NoSecondRegion
-from sigla.stores.dynamodb.comparing import JournalComparison
+from sigla.stores.dynamodb.comparing import FAR_MS, JournalComparison
+from sigla.stores.dynamodb.forgetting import forget, mark_brought
 from sigla.stores.dynamodb.numbers import MOVES
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.told_commits import REVISION, name_of_number, numbers_of, row_of_number
@@ -53,6 +56,7 @@ class TablePair:
         if role is None:
             raise NoSecondRegion
         self._clock = here.clock
+        self._there = there.tools
         self._numbers = there.catalog.numbers, here.catalog.numbers
         self._comparison = JournalComparison(here, there, role)
 
@@ -62,5 +66,18 @@ class TablePair:
         missing, target = self._comparison.missing, self._comparison.replayer
         return WaitingDrain(missing, target, there=there, here=here, clock=self._clock)
 
+    def missing(self) -> Iterator[Shipment]:
+        """Since an hour before this region was complete the last time."""
+        return self._comparison.missing(max(0, self._comparison.complete_up_to() - FAR_MS))
+
+    def mark_brought(self, shipments: Sequence[Shipment]) -> None:
+        mark_brought(self._there, shipments)
+
+    @property
+    def forget(self) -> Callable[[], None]:
+        return partial(forget, self._there)
+
     def rehearse(self) -> Sequence[str]:
+        """What came since the last turn is brought first: then little is left for the time without writes."""
+        self._comparison.catch_up(inf)
         return rehearsal(*self._numbers, self._comparison.replayer, self._clock)

@@ -1,10 +1,10 @@
 """A promotion of a directory whose primary is another one: who promotes opens both, and they are not served then."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from sigla.ports.replaying import Drain
+from sigla.ports.replaying import Drain, Shipment
 from sigla.regions.draining import OrderedDrain
 from sigla.regions.nouns import RegionKind
 from sigla.regions.replay import JournalPlace
@@ -34,6 +34,23 @@ class DirectoryPair:
         if end.position and hash_of(form) != end.hash:
             return [f"The journal here went its own way before row {end.position}: it has what its primary has not."]
         return []
+
+    def missing(self) -> Iterator[Shipment]:
+        """From the first row on that differs: each row tells the hash of all before it."""
+        low, high = 0, min(_end(self._here).position, _end(self._there).position)
+        while low < high:
+            middle = (low + high + 1) // 2
+            same = self._form(self._here, middle) == self._form(self._there, middle)
+            low, high = (middle, high) if same else (low, middle - 1)
+        return self._there.shipper().shipments(low)
+
+    def mark_brought(self, shipments: Sequence[Shipment]) -> None:
+        """They are met again, and found."""
+
+    forget = None
+
+    def _form(self, store: "EmbeddedStore", position: int) -> bytes:
+        return next(store.journal.forms(position - 1))[1]
 
     def _check_follows(self) -> None:
         role = self._here.region.role()

@@ -1,0 +1,100 @@
+"""`sigla rejoin`: a region comes back that was passed over by a forced promotion."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sigla.cli.asking import add_yes_option, asking
+from sigla.cli.misuse import Refused
+from sigla.cli.promote import address_of_region, opened_pair, refusals, tell
+from sigla.terminal.addresses import add_registry_option
+from sigla.terminal.arguments import name_argument, path_argument
+
+if TYPE_CHECKING:
+    from sigla.opening import TwoRegions
+    from sigla.settings import Address
+
+DESCRIPTION = """\
+A region comes back that was passed over by `sigla promote --force`. It is closed. What it has committed and the primary
+lacks is brought there: versions whose number is free, with their ids; of all others the id, so that records stay
+readable; keys, contexts and associations where nothing is in their way. Deletes, config and modes are not: the report
+names each. Then the region forgets its catalog, and follows the primary from the beginning.
+
+  sigla rejoin 'dynamodb+s3://TABLE/BUCKET?region=eu-west-1' \\
+        --primary 'dynamodb+s3://TABLE/BUCKET?region=eu-central-1'
+
+It may be cut off anywhere: run it again.
+"""
+
+EPILOG = """\
+Exit status: 0 all that was missing is at the primary, 1 something could not be brought, or a store does not answer,
+2 nothing was changed. docs/regions.md is the run book.
+"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    parser = commands.add_parser(
+        "rejoin",
+        help="bring a region back that was passed over by a forced promotion",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("old", type=name_argument, metavar="URL", help="the store of the region that comes back")
+    parser.add_argument("--primary", type=name_argument, required=True, metavar="URL", help="the store of the primary")
+    parser.add_argument(
+        "--report",
+        type=path_argument,
+        default=Path("rejoin.jsonl"),
+        metavar="FILE",
+        help="a line of JSON is put at its end, which tells what was not brought (default: ./rejoin.jsonl)",
+    )
+    add_registry_option(parser)
+    add_yes_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """0, 1 if something could not be brought. Raises Misuse, Refused."""
+    old, new = address_of_region(args.old, args.registry), address_of_region(args.primary, args.registry)
+    with refusals(), opened_pair(new, old) as regions:
+        return _rejoin(args, old, new, regions)
+
+
+def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "TwoRegions") -> int:
+    from sigla.regions.giving import carried_out
+    from sigla.regions.rejoining import rejoined
+    from sigla.registry import Resources
+    from sigla.upkeep.rejoining import merge
+
+    tell(f"{old} is closed, what {new} lacks is brought there, and then the catalog in {old} is forgotten.")
+    if not asking(args)("Go on?"):
+        raise Refused("Nothing was changed.")
+    left: list[str] = []
+
+    def bring() -> None:
+        """The report is written before anything is marked: whoever is cut off in between has it twice."""
+        missing = [*regions.pair.missing()]
+        here = regions.here
+        done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock))
+        left.extend(done.left)
+        line = {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left}
+        with args.report.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+        regions.pair.mark_brought(missing)
+        print(f"{done.commits} commits of {old} were missing.")
+
+    forget = regions.pair.forget
+    if not carried_out(rejoined(regions.here.region, regions.there.region, bring=bring, forget=forget)):
+        print(f"{old} joins or follows already: nothing to do.")
+        return 0
+    for line in left:
+        print(f"  {line}")
+    if left:
+        print(f"These {len(left)} were not brought as they were; {args.report} has them all.")
+    if forget is None:
+        print(f"{old} stays closed, and is not needed any more: a directory that follows begins with nothing.")
+    else:
+        print(f"{old} joins: it is filled from {new}, and then follows.")
+    return int(bool(left))

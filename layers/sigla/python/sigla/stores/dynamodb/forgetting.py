@@ -1,0 +1,50 @@
+"""A table that joins anew forgets what its registry had: the rows of the catalog go, page by page.
+
+What stays: how far ids were given, the role, the journal and its segments, names behind tokens, zones, the identity.
+A commit of the other region's journal that was brought there is marked, so that no comparison meets it again.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import orjson
+
+from sigla import keys
+from sigla.forms import FORM
+from sigla.ports.replaying import Shipment
+from sigla.stores.dynamodb.actions import Action, Key, delete, update
+from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
+from sigla.stores.dynamodb.journal import BROUGHT, time_of
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.values import Item
+
+_KEPT: Final = frozenset({"region", "j", "segments", "z", "principals"})
+"""Kinds of partitions."""
+
+
+def forget(tools: Tools) -> None:
+    """May be cut off, and be called again. Nothing else writes there meanwhile but functions of the journal."""
+    own = f"{keys.component(tools.places.registry)}#"
+    after: Key | None = None
+    while True:
+        found, after = tools.table.scan(after)
+        tools.table.write_all([*_gone(tools, [item for item in found if item["pk"].startswith(own)], own)])
+        if after is None:
+            return
+
+
+def mark_brought(tools: Tools, shipments: Iterable[Shipment]) -> None:
+    for shipment in shipments:
+        row = tools.places.journal(time_of(shipment.position), orjson.loads(shipment.form)["nonce"])
+        tools.table.update(update(row, {BROUGHT: True}))
+
+
+def _gone(tools: Tools, items: Iterable[Item], own: str) -> Iterator[Action]:
+    for item in items:
+        place = item["pk"], item["sk"]
+        if place == tools.places.role():
+            settings = {name: None for name in item if name not in {*ROLE_ATTRIBUTES, "pk", "sk", FORM}}
+            if settings:
+                tools.table.update(update(place, settings))
+        elif item["pk"].removeprefix(own).partition("#")[0] not in _KEPT and item["sk"] != keys.NEXT:
+            yield delete(place)

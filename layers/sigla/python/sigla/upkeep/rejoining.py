@@ -1,0 +1,114 @@
+"""What a region has that was passed over by a forced promotion, and its new primary lacks, comes to that primary.
+
+It is told by the journal of that region: the commits that the primary lacks.
+
+    versions whose number is free       are imported, with their ids
+    versions whose number is taken      the id goes on meaning what it did there, and no version is invented
+    KEKs, DEKs, contexts, associations  are imported where nothing is in their way
+    deletes, config, modes              are told: what the primary has since then is what counts
+
+Nothing that stands is changed. Cut off anywhere, it is done again: what is there by then is found equal.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
+from typing import Any, Final, NamedTuple
+
+import orjson
+
+from sigla import journal
+from sigla.journal.replay import Put, State, TopicRecord, key_of, replayed
+from sigla.model import BodyKey, Guid, Subject
+from sigla.ports.bodies import Bodies
+from sigla.ports.in_front import CatalogInFront
+from sigla.ports.replaying import Shipment
+from sigla.registry.resources import Resources
+from sigla.upkeep.importing import CONFLICTING, Report, import_state
+from sigla.upkeep.importing.versions import OTHER_VERSION
+
+_TRIES: Final = 8
+_NOT_CARRIED: Final[Mapping[str, str]] = {
+    "ConfigChanged": "config was changed",
+    "ModeChanged": "the mode was changed",
+    "ImportBegun": "an import was begun",
+    "VersionDeleted": "a version was deleted",
+    "VersionPurged": "a version was deleted for good",
+    "SubjectDeleted": "the subject was deleted",
+    "SubjectPurged": "the subject was deleted for good",
+    "ContextDropped": "a context was taken off the list",
+    "NumberingSet": "numbering was made to go on elsewhere",
+    "ExporterChanged": "an exporter was changed",
+}
+"""What only the region before has done, by the kind of its change."""
+
+
+class Rejoined(NamedTuple):
+    """What became of it. report: of what came over. left: what did not, a line for each commit, for people."""
+
+    commits: int
+    report: Report
+    left: Sequence[str]
+
+
+class _Admitting(CatalogInFront):
+    """Takes ids that were given in the region before: no other meaning of them was brought here since."""
+
+    def admit(self, key: BodyKey, guid: Guid) -> None:
+        """It is of the other region, and it is known which content it has there."""
+
+
+def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejoined:
+    """Brings commits of the other region. there: its bodies. Raises StoreError, RowUnreadable."""
+    rows = [_row(each) for each in shipments]
+    told = replayed(_records(rows, there))
+    resources = replace(here, catalog=_Admitting(here.catalog))
+    for _ in range(_TRIES):
+        free, taken = _by_number(told, resources)
+        report = import_state(resources, free)
+        # A number that was free when it was looked at, and is taken by now: its id is brought as that of others.
+        if (CONFLICTING, OTHER_VERSION) not in report.reasons:
+            break
+    return Rejoined(len(rows), report, [*_left(rows), *map(_displaced, taken), *_reasons(report)])
+
+
+def _row(shipment: Shipment) -> Mapping[str, Any]:
+    return journal.row_at(shipment.position, lambda: orjson.loads(shipment.form))
+
+
+def _records(rows: Sequence[Mapping[str, Any]], bodies: Bodies) -> Iterator[TopicRecord]:
+    records = chain(journal.records(rows, bodies), journal.key_records_of(rows))
+    return (TopicRecord(key, value, ts, offset) for offset, (key, value, ts) in enumerate(records))
+
+
+def _by_number(told: State, resources: Resources) -> tuple[State, Sequence[Put]]:
+    """What is imported, and versions whose number is taken here: those are displaced, their ids alone are brought."""
+    free: dict[Subject, tuple[Put, ...]] = {}
+    taken: list[Put] = []
+    for subject, puts in told.subjects.items():
+        standing = {row.version: row.id for row in resources.catalog.history(subject)}
+        free[subject] = tuple(put for put in puts if standing.get(put.version, put.id) == put.id)
+        taken += [put for put in puts if put not in free[subject]]
+    displaced = {**told.displaced, **{key_of(put): put for put in taken}}
+    return replace(told, subjects=free, displaced=displaced, settings={}, highest={}), taken
+
+
+def _displaced(put: Put) -> str:
+    return f"{put.subject} version {put.version}: the number is taken here; id {put.id} means what it meant there"
+
+
+def _left(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        if (what := _NOT_CARRIED.get(row["change"])) is not None:
+            about = sorted({_place_of_entry(entry) for entry in row["entries"] if "context" in entry})
+            yield f"{', '.join(about) or 'the registry'}: {what} there, and not here"
+
+
+def _place_of_entry(entry: Mapping[str, Any]) -> str:
+    subject = str(Subject(entry["context"], entry.get("name", "")))
+    return f"{subject} version {entry['version']}" if "version" in entry else subject or "the registry"
+
+
+def _reasons(report: Report) -> Iterator[str]:
+    for (outcome, why), cases in report.reasons.items():
+        yield f"{', '.join(cases.examples)}: {outcome.value}, {why}"
