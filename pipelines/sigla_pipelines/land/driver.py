@@ -23,7 +23,7 @@ from sigla.stores.clock import SystemClock
 from sigla_pipelines.land import replay, settings
 from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once
 from sigla_pipelines.land.decoders.decoder import Native
-from sigla_pipelines.land.decoders.extension import asked, chosen_extension
+from sigla_pipelines.land.decoders.extension import chosen_extension, chosen_native
 from sigla_pipelines.land.hash_key import hash_key
 from sigla_pipelines.land.landed import Landed
 from sigla_pipelines.land.manifest import Manifest, Manifests, Read
@@ -153,7 +153,7 @@ class Driver:
     def native(self) -> Native:
         """Raises InvalidLanding."""
         try:
-            native = asked(self.landing.native, self.environ)
+            native = chosen_native(self.landing.native, self.environ)
             chosen_extension(native)
         except ValueError as problem:
             raise InvalidLanding(str(problem)) from None

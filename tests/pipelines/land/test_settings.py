@@ -297,10 +297,10 @@ def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_the_environment_says_before_the_settings_whether_the_extension_is_used() -> None:
-    assert extension.asked(Native.AUTO, {}) is Native.AUTO
-    assert extension.asked(Native.AUTO, {"SIGLA_NATIVE": "off"}) is Native.OFF
+    assert extension.chosen_native(Native.AUTO, {}) is Native.AUTO
+    assert extension.chosen_native(Native.AUTO, {"SIGLA_NATIVE": "off"}) is Native.OFF
     with pytest.raises(ValueError, match=r"Unknown value of SIGLA_NATIVE: yes\. Valid values: auto, on, off\."):
-        extension.asked(Native.AUTO, {"SIGLA_NATIVE": "yes"})
+        extension.chosen_native(Native.AUTO, {"SIGLA_NATIVE": "yes"})
 
 
 def test_an_extension_that_is_missing_is_told_once_and_refused_where_it_was_asked_for(

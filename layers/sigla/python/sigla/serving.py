@@ -12,7 +12,7 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-from sigla import __version__, authentication, languages, observe
+from sigla import __version__, authentication, languages, observe, second_region
 from sigla.auth.api_keys import is_revoked
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
@@ -21,6 +21,8 @@ from sigla.auth.tokens.issuers import Issuer
 from sigla.cache.ring import Ring
 from sigla.instances import beside, destination, quotas_of, web_options
 from sigla.opening import directory
+from sigla.regions.absence import NothingConcluded
+from sigla.second_region import OtherRegion
 from sigla.settings import KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
 from sigla.stores.not_opened import DataNotOpened
@@ -53,6 +55,7 @@ class Serving(NamedTuple):
     registries: tuple[str, ...] = ()
     closed: bool = False
     tls: tuple[Path | None, Path | None] = (None, None)
+    region: OtherRegion | None = None
 
 
 class Started(NamedTuple):
@@ -125,7 +128,12 @@ class _Surroundings(NamedTuple):
         if name and authenticate is not None:
             authenticate = registries.OfRegistry(name, authenticate)
         around = exporting.Surroundings(store, partial(destination, store), name or settings.registry_name, tell)
-        return _Opened(name, address, store, authenticate, opened.enter_context(exporting.exporting(around)), tell)
+        exporters = (
+            exporting.Exporting(around)
+            if second_region.follows(store)
+            else opened.enter_context(exporting.exporting(around))
+        )
+        return _Opened(name, address, store, authenticate, exporters, tell)
 
     def options(
         self, authenticate: Authenticator | None, *, zone: str = "", registry: str = "", tell: observe.Teller
@@ -165,7 +173,8 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
         if named:
             made = _several(around, members, registries.Choice(named, issuers), process_lines)
         else:
-            made = _one(around, members[0], urls, [*map(server.port, sockets)] if asked.zones else [], process_lines)
+            zone_ports = [*map(server.port, sockets)] if asked.zones else []
+            made = _one(around, members[0], urls, zone_ports, process_lines, region=asked.region)
         if auth == NONE and not is_loopback(host):
             out.tell(authentication.openness(host))
         started = Started(
@@ -200,11 +209,13 @@ def _one(
     urls: Sequence[str],
     ports: Sequence[int],
     process_lines: Sequence[metrics.Source],
+    *,
+    region: OtherRegion | None,
 ) -> _Made:
     """ports: of zones; none for a registry without."""
     settings, store, thinkers = around.settings, member.store, Thinkers()
     zones: tuple[str, ...] = ()
-    rings = ""
+    rings, stopping = "", thinkers.close
 
     def options(zone: str = "") -> app.HttpOptions:
         return around.options(member.authenticate, zone=zone, tell=member.tell)
@@ -219,8 +230,19 @@ def _one(
         build = partial(zoned.application, played, ports, options)
         zones, rings = played.ids, played.made_of
     else:
+        other = None
+        if region:
+            other = second_region.region_of_server(
+                store, region, member.authenticate, tell=member.tell, until=around.opened
+            )
         registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
+        if other and second_region.follows(store):
+            registry = replace(registry, catalog=NothingConcluded(registry.catalog))
         build = partial(server.application, registry, options=options())
+        if other:
+            build = partial(build, table=other.table, routes=other.routes)
+            process_lines = [*process_lines, other.lines]
+            stopping = partial(_all, other.stopping, thinkers.close)
     application = build(
         group=store.group,
         step=store.step,
@@ -230,7 +252,12 @@ def _one(
         thinkers=thinkers,
         more=[*member.sources, *process_lines],
     )
-    return _Made(application, thinkers.close, zones, rings)
+    return _Made(application, stopping, zones, rings)
+
+
+def _all(*each: Callable[[], None]) -> None:
+    for one in each:
+        one()
 
 
 def _several(

@@ -25,6 +25,7 @@ from sigla.stores.ownership import OwnZones
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.zone import Where
     from sigla.functions.lifecycle import Handler, Renewed
+    from sigla.second_region import OtherRegion
     from sigla.serving import Started
 
 
@@ -41,19 +42,21 @@ def serve(
     registries: Sequence[str] = (),
     closed: bool = False,
     tls: tuple[Path | None, Path | None] = (None, None),
+    region: "OtherRegion | None" = None,
     announce: "Callable[[Started], None]" = lambda _: None,
 ) -> None:
     """Serves until SIGTERM or SIGINT. address: of data on this machine. closed: only for those with keys, always.
 
     zones: so many endpoints, from this port on, each with a ring; 0: one without. registries: `NAME` or `NAME=HOST`,
     each in a directory of its name; none of them: those of the settings, or the one of the address. tls: a certificate
-    and its key; without them those of the settings. Where a supervisor hands over sockets, host and port are theirs.
+    and its key; without them those of the settings. region: of another one that follows, or is followed. Where a
+    supervisor hands over sockets, host and port are theirs.
     Raises one of STARTUP_PROBLEMS.
     """
     from sigla import serving  # a Lambda function has no use for it
 
     settings = Settings.read(os.environ)
-    asked = serving.Serving(address, host, port, zones, tuple(registries), closed, tls)
+    asked = serving.Serving(address, host, port, zones, tuple(registries), closed, tls, region)
     serving.serve(settings, asked, os.environ, announce)
 
 

@@ -33,7 +33,7 @@ def chosen_extension(native: Native) -> Any | None:
     return found
 
 
-def asked(setting: Native, environ: Mapping[str, str]) -> Native:
+def chosen_native(setting: Native, environ: Mapping[str, str]) -> Native:
     """What the environment says, or else the setting. Raises ValueError."""
     said = environ.get(VARIABLE)
     if not said:

@@ -81,7 +81,7 @@ def restore(file: Path, directory: Path, *, keys: bool, flawed: bool, skip: int,
 
     Raises NotABackup, Flawed, DataNotOpened, StoreError, OSError.
     """
-    with _emptied(directory) as folder:
+    with emptied(directory) as folder:
 
         def announced(contents: Contents) -> None:
             check_room(contents, directory)
@@ -90,8 +90,8 @@ def restore(file: Path, directory: Path, *, keys: bool, flawed: bool, skip: int,
         flaws = _opened(file, folder, contents, skip, progress)
         if flaws and not flawed:
             raise Flawed(_found(file, flaws))
-        _settle(folder)
-        _move_up(folder, directory, contents)
+        settle(folder)
+        move_up(folder, directory, contents)
     return _as_restored(contents, flaws, keys=keys)
 
 
@@ -201,7 +201,7 @@ def _found(file: Path, flaws: Sequence[Flaw]) -> str:
 
 
 @contextmanager
-def _emptied(directory: Path) -> Iterator[Path]:
+def emptied(directory: Path) -> Iterator[Path]:
     """A folder in the directory, which is locked. On failure all is as it was. Raises NotABackup, OSError."""
     there = directory.exists()
     if there and not directory.is_dir():
@@ -248,7 +248,7 @@ def _check_empty(directory: Path) -> None:
         )
 
 
-def _settle(folder: Path) -> None:
+def settle(folder: Path) -> None:
     """All of it is on the disk when this returns."""
     for where, _, files in os.walk(folder):
         for name in (*files, "."):
@@ -259,7 +259,7 @@ def _settle(folder: Path) -> None:
                 os.close(opened)
 
 
-def _move_up(folder: Path, directory: Path, contents: Contents) -> None:
+def move_up(folder: Path, directory: Path, contents: Contents) -> None:
     """The catalog last. Raises OSError, and has moved nothing then."""
     disk = Disk(durable=True)
     root = directory / file_component(contents.registry)

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from sigla import __version__
+from sigla.cli.credentials import add_user_option, user_of
 from sigla.cli.misuse import Misuse
 from sigla.errors import StoreError
 from sigla.terminal.arguments import name_argument, path_argument
 
 if TYPE_CHECKING:
+    from sigla.second_region import OtherRegion
     from sigla.serving import Started
     from sigla.settings import Address
 
@@ -104,6 +106,14 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="NAME[=HOST]",
         help="serve several registries: this one in DIR/NAME, at NAME.localhost and at this host name",
     )
+    follow = parser.add_argument_group("a second region")
+    follow.add_argument(
+        "--follow",
+        type=name_argument,
+        metavar="URL",
+        help="follow the registry there: an empty directory gets a copy of it, and keeps in step (docs/regions.md)",
+    )
+    add_user_option(follow)
     parser.set_defaults(run=run)
 
 
@@ -118,6 +128,7 @@ def run(args: argparse.Namespace) -> int:
         raise Misuse(
             f"{args.zones} zones from port {args.port} on would need port {last}; the highest is {HIGHEST_PORT}."
         )
+    region = _region(args, address)
     try:
         wiring.serve(
             address,
@@ -127,11 +138,63 @@ def run(args: argparse.Namespace) -> int:
             registries=args.registry,
             closed=args.auth,
             tls=(args.tls_cert, args.tls_key),
+            region=region,
             announce=_announcement(data),
         )
     except wiring.STARTUP_PROBLEMS as problem:
         raise Misuse(_sentence(problem, data)) from None
     return 0
+
+
+def _region(args: argparse.Namespace, address: "Address") -> "OtherRegion | None":
+    """Fills an empty directory that is to follow. Raises Misuse."""
+    from sigla.backups import making
+    from sigla.ports.progress import unseen
+    from sigla.second_region import OtherRegion
+    from sigla.settings import REMOTE_USER
+    from sigla.terminal.environment import of_another_registry
+
+    if args.zones or args.registry or address.scheme == "memory":
+        if args.follow:
+            raise Misuse(
+                "A registry that follows is one alone, in a directory: leave out --zones, --registry and --memory."
+            )
+        return None
+    from sigla.backups.joining import follower_name
+
+    def copy(file: Path) -> None:
+        making.make(address, file, force=True, keys=True, progress=unseen)
+
+    name, secret = map(of_another_registry, REMOTE_USER)
+    user = user_of(args, args.follow or "") if args.follow or args.user else f"{name}:{secret}".strip(":")
+    region = OtherRegion(copy, follower_name(address), args.follow or "", user)
+    if args.follow:
+        _join(args, address, region)
+    return region
+
+
+def _join(args: argparse.Namespace, address: "Address", region: "OtherRegion") -> None:
+    """Raises Misuse."""
+    from sigla.backups.contents import NotABackup
+    from sigla.backups.joining import join
+    from sigla.cli import progress
+    from sigla.errors import Refusal
+    from sigla.remote.failures import RemoteMisused
+    from sigla.remote.primary import RemotePrimary
+    from sigla.stores.clock import SystemClock
+    from sigla.stores.not_opened import DataNotOpened
+    from sigla.stores.sqlite.reading import CATALOG
+
+    if (Path(address.path) / CATALOG).exists():
+        return  # what it is, the data say
+    try:
+        primary = RemotePrimary(args.follow, region.user, SystemClock())
+        with progress.shown() as told:
+            join(address, primary, args.follow, told)
+    except (RemoteMisused, NotABackup, DataNotOpened, StoreError, Refusal, OSError) as problem:
+        raise Misuse(
+            _sentence(problem, Path(address.path)) if isinstance(problem, OSError) else f"{problem}."
+        ) from None
 
 
 def _address(args: argparse.Namespace) -> "Address":

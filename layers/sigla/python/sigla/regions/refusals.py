@@ -32,6 +32,16 @@ class NotForwarded(Refusal):
     code, text = 50003, "Error while forwarding {operation} request to the leader"
 
 
+class OutcomeNotKnown(NotForwarded):
+    """The request was sent on, and no answer came."""
+
+    text = "Error while forwarding {operation} request to the leader; whether it was carried out is not known"
+
+
+class NotFollowed(OperationNotPermitted):
+    text = "This registry cannot be followed: {why}"
+
+
 class NotPromoted(Exception):
     """Roles do not change that way, as an operator is told. Nothing was changed, but where the sentence says what."""
 

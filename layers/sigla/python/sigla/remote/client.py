@@ -81,7 +81,7 @@ class Remote:
         parts = urlsplit(url)
         if _FOREIGN_TO_PATHS.search(parts.path):
             raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: write spaces as %20, and é as %C3%A9.")
-        self._tls = _trusting() if parts.scheme == "https" else None
+        self._tls = trusting() if parts.scheme == "https" else None
         self._limits = limits
         self._connect: Callable[[], HTTPConnection] = connect or self._connection
         self._host, self._port = parts.hostname or "", parts.port
@@ -174,7 +174,7 @@ class Remote:
         if self._tls:
             return
         limits = replace(self._limits, patience_s=TLS_PATIENCE_S, whole_s=TLS_PATIENCE_S)
-        secure = RemoteConnection(self._host, self._port or HTTP_PORT, limits, self._clock, _trusting())
+        secure = RemoteConnection(self._host, self._port or HTTP_PORT, limits, self._clock, trusting())
         try:
             self._hold(secure)
             secure.connect()
@@ -325,7 +325,7 @@ def _whole(answer: HTTPResponse, longest: int) -> bytes:
     return body
 
 
-def _trusting() -> SSLContext:
+def trusting() -> SSLContext:
     """Trusts the authorities of this machine."""
     context = create_default_context()
     context.set_alpn_protocols(["http/1.1"])

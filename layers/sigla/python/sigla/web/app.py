@@ -111,15 +111,17 @@ def build(
     options: HttpOptions | None = None,
     beside: Sequence[BaseRoute] | None = None,
     lifespan: Lifespan[Any] | None = None,
+    table: "Callable[[Registry, Workers | None, HttpOptions, Collection[str]], RouteTable] | None" = None,
 ) -> FastAPI:
     """The ASGI application over a registry.
 
     workers: for all that parses or writes; without them everything runs where it arrives. beside: routes that are not
-    the API's (health, metrics), each with a `path`; without them its description alone, for those who may ask.
+    the API's (health, metrics), each with a `path`; without them its description alone, for those who may ask. table:
+    makes what answers; a `RouteTable` without it.
     """
     options = options or HttpOptions()
     beside = [description(options.authenticate, options.guesses)] if beside is None else beside
-    return Application(RouteTable(registry, workers, options, paths_of(beside)), options, beside, lifespan)
+    return Application((table or RouteTable)(registry, workers, options, paths_of(beside)), options, beside, lifespan)
 
 
 def paths_of(beside: Sequence[BaseRoute]) -> frozenset[str]:
@@ -352,12 +354,18 @@ class RouteTable:
         return NONE.join((*parts, small))
 
 
+def not_forwarded(route: Route | None, refusal: type[NotForwarded] = NotForwarded) -> NotForwarded:
+    """What is told where another region takes what was asked."""
+    operation = route.operation.removesuffix(" operation").lower() if route else "request"
+    return refusal(operation="the" if operation == "request" else operation)
+
+
 def _unserved(route: Route | None, error: StoreError) -> Refusal:
     """What a client is told of storage that fails."""
     if isinstance(error, ForeignData):
         return DataIsForeign(operation=route.operation if route else "Request", why=error.why)
     if isinstance(error, Closed):
-        return NotForwarded(operation=route.operation.removesuffix(" operation").lower() if route else "the")
+        return not_forwarded(route)
     if isinstance(error, IssuerSilent):
         return IssuerNotAsked(operation=route.operation if route else "Request")
     operation = route.about if route else "The request"

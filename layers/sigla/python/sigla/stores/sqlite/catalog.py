@@ -44,7 +44,7 @@ class EmbeddedCatalog:
     def __init__(self, unit: Reader, *, epoch: int = 0, peer: Peer | None = None) -> None:
         self._unit = unit
         self._epoch = epoch
-        self._peer = peer
+        self.peer = peer
         self.region = EmbeddedRegion(unit)
         """Roles and counters."""
 
@@ -116,7 +116,7 @@ class EmbeddedCatalog:
     def next_id(self, context: str) -> SchemaId:
         with self._unit.group():
             if self.region.role() is not None:
-                return giving.carried_out(giving.drawn(self.region, self._peer, context))
+                return giving.carried_out(giving.drawn(self.region, self.peer, context))
             given = self.max_id(context)
             if given >= HIGHEST:
                 raise IdsExhausted(context=context)
@@ -126,7 +126,7 @@ class EmbeddedCatalog:
     def raise_counter(self, context: str, to: SchemaId) -> None:
         with self._unit.group():
             if self.region.role() is not None:
-                giving.carried_out(giving.passed_over(self.region, self._peer, context, to))
+                giving.carried_out(giving.passed_over(self.region, self.peer, context, to))
             else:
                 self._count(context, to)
 
@@ -148,7 +148,7 @@ class EmbeddedCatalog:
             return found.fetchone() is not None
 
         with self._unit.group():
-            giving.carried_out(giving.admitted(self.region, self._peer, key.context, key.id, is_held))
+            giving.carried_out(giving.admitted(self.region, self.peer, key.context, key.id, is_held))
 
     def max_id(self, context: str) -> SchemaId:
         found = self._unit.connection.execute("SELECT given FROM context WHERE name = ?", (context,)).fetchone()
@@ -237,7 +237,7 @@ class EmbeddedCatalog:
             db = self._unit.connection
             epoch = check_open(db, change.epoch) or self._epoch
             if isinstance(change, NumberingSet) and role_of(db) is not None:
-                giving.carried_out(giving.set_back(self.region, self._peer, change.context, change.after))
+                giving.carried_out(giving.set_back(self.region, self.peer, change.context, change.after))
             outcome = changes.apply(db, change)
             journal.append(db, change, outcome.effects, epoch=epoch)
             self._unit.touched |= outcome.touched

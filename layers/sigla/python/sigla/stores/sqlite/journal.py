@@ -14,6 +14,7 @@ from sigla.journal import NO_EFFECTS, Effects, row_at
 from sigla.journal.log_entries import entry_of_row
 from sigla.journal.subject_histories import subjects_of
 from sigla.ports.log import Link, LogEntry
+from sigla.regions.replay import JournalPlace
 from sigla.stores.sqlite import histories
 from sigla.stores.sqlite.principals import token_of
 from sigla.stores.sqlite.unit import Reader
@@ -81,6 +82,14 @@ class EmbeddedJournal:
         """By the time of its row: a clock that was set back makes an older one of it."""
         newest = self._page(self.end() - 1) if self.end() else []
         return int(orjson.loads(newest[-1][1])["ts"]) if newest else 0
+
+    def place(self, position: int) -> JournalPlace | None:
+        """None where no row is."""
+        found = self._unit.connection.execute("SELECT form FROM journal WHERE position = ?", (position,)).fetchone()
+        return JournalPlace(position, hash_of(found[0])) if found else None
+
+    def last_place(self) -> JournalPlace:
+        return self.place(self.end()) or JournalPlace(0, "")
 
     def reaches(self, after: int) -> bool:  # noqa: ARG002 - as `ports.Journal` has it
         """Always: all rows are kept."""

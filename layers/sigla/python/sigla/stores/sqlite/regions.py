@@ -45,6 +45,11 @@ class EmbeddedRegion:
         with self._viewed() as db:
             return RegionSeen(role_of(db), counter_of(db, context))
 
+    def counters(self) -> Iterator[tuple[str, Counter]]:
+        """Those of all contexts."""
+        found = self._unit.connection.execute(f"{_COUNTERS}given OR epoch IS NOT NULL").fetchall()
+        return ((context, Counter(*counter)) for context, *counter in found)
+
     def draw(self, context: str, epoch: int) -> Counter | None:
         with self._unit.group():
             db = self._unit.connection
@@ -139,12 +144,14 @@ def check_open(db: sqlite3.Connection, epoch: int) -> int:
 
 def counter_of(db: sqlite3.Connection, context: str) -> Counter | None:
     """One without a ceiling is that of a registry that had no role: what it has given is all that it may have given."""
-    found = db.execute(
-        "SELECT given, coalesce(ceiling, given), coalesce(epoch, 0), coalesce(first, 1) FROM context"
-        " LEFT JOIN ceiling ON context = name WHERE name = ? AND (given OR epoch IS NOT NULL)",
-        (context,),
-    ).fetchone()
-    return Counter(*found) if found else None
+    found = db.execute(f"{_COUNTERS}name = ? AND (given OR epoch IS NOT NULL)", (context,)).fetchone()
+    return Counter(*found[1:]) if found else None
+
+
+_COUNTERS = (
+    "SELECT name, given, coalesce(ceiling, given), coalesce(epoch, 0), coalesce(first, 1) FROM context"
+    " LEFT JOIN ceiling ON context = name WHERE "
+)
 
 
 def _write(db: sqlite3.Connection, context: str, counter: Counter) -> None:

@@ -78,6 +78,7 @@ class EmbeddedStore:
             self._unit = Writer(database, directory, disk)
             self._room = Room(self.path)
             catalog = EmbeddedCatalog(self._unit, epoch=epoch, peer=peer)
+            self._catalog = catalog
             self.catalog = RecalledCatalog(catalog, self._unit)
             self.region = catalog.region
             self.bodies = EmbeddedBodies(self._unit, directory)
@@ -99,6 +100,10 @@ class EmbeddedStore:
     def step(self) -> AbstractContextManager[None]:
         """A part of a group, undone alone when it raises, with its bodies and drawn ids; else a group of its own."""
         return self._unit.step()
+
+    def follow_ceilings(self, peer: Peer) -> None:
+        """peer: the other region, which has to know how far ids are given."""
+        self._catalog.peer = peer
 
     def shipper(self) -> Shipper:
         """Tells its commits to another region."""

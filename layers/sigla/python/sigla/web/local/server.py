@@ -54,12 +54,15 @@ def application(
     ready: Callable[[], bool] = lambda: True,
     thinkers: Thinkers | None = None,
     more: Sequence[Source] = (),
+    table: Callable[..., app.RouteTable] = app.RouteTable,
+    routes: Sequence[Route] = (),
 ) -> FastAPI:
     """The API with all that belongs to one machine.
 
     group, step: the store's scopes of a write, see `Worker`. stored: how many versions there are. dropped: how many
     lines the log has lost. ready: whether the store would answer. thinkers: for what takes long; whoever hands them
-    over closes them before the end. more: what else `/metrics` tells.
+    over closes them before the end. more: what else `/metrics` tells. table, routes: what answers, and what
+    stands beside it, where another region has a part in it.
     """
     options = options or app.HttpOptions()
     writer, reader = Worker(group, step), Worker(name="sigla-reader")
@@ -69,7 +72,8 @@ def application(
         registry,
         workers=Workers(writer, reader, thinkers or Thinkers()),
         options=replace(options, watchers=(gathered,), fresh_id=Uuids(), packing=Packing()),
-        beside=beside(counters, gathered, ready, options),
+        beside=[*routes, *beside(counters, gathered, ready, options)],
+        table=table,
         lifespan=lambda _: running([writer, reader], [gathered]),
     )
 

@@ -1,0 +1,53 @@
+"""What a follower asks of the region that it follows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from sigla.model import SchemaId
+from sigla.ports.replaying import Shipment
+from sigla.regions.replay import JournalPlace
+
+
+class NextAsked(NamedTuple):
+    """What a follower says when it asks for what comes next.
+
+    follower: its name: there is one, and another one is refused. end: of its journal. epoch: of its role. wait_ms: how
+    long the answer may take where there is nothing to tell. all_ceilings: it does not know them yet.
+    heard: ceilings that it was told and keeps.
+    """
+
+    follower: str
+    end: JournalPlace
+    epoch: int
+    wait_ms: int
+    all_ceilings: bool
+    heard: Mapping[str, SchemaId]
+
+
+class NextTold(NamedTuple):
+    """What it is told.
+
+    shipments: commits in the order of the journal. end: the position of the last one at the primary. now: its clock,
+    in milliseconds since the epoch, when that was the last one. ceilings: how far ids of contexts may be given.
+    """
+
+    shipments: Sequence[Shipment]
+    end: int
+    now: int
+    ceilings: Mapping[str, SchemaId]
+
+
+class Primary(Protocol):
+    """The region that is followed. All raise NotFollowed for what a person has to put right, StoreError for silence."""
+
+    def told(self, asked: NextAsked) -> NextTold:
+        """What comes next. It answers as soon as there is something, or when the time is over."""
+        ...
+
+    def copy(self, follower: str, write: Callable[[bytes], object]) -> None:
+        """Writes a backup of the registry, made after it has got its role, piece by piece."""
+        ...
+
+    def interrupt(self) -> None:
+        """By another thread, for good: ends what this one waits for."""
+        ...

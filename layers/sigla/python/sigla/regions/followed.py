@@ -1,0 +1,171 @@
+"""What a primary tells its follower: rows of its journal, and how far ids are given. Over whatever they are sent."""
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from sigla.errors import StoreError
+from sigla.model import SchemaId
+from sigla.ports.clock import Clock
+from sigla.ports.primary import NextAsked, NextTold
+from sigla.ports.regions import Region
+from sigla.ports.replaying import Shipment, Shipper
+from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.refusals import NotFollowed
+from sigla.regions.replay import JournalPlace
+
+AT_ONCE: Final = 200
+"""Commits of an answer."""
+BYTES_AT_ONCE: Final = 4 * 2**20
+"""After so many an answer ends."""
+PATIENCE_S: Final = 2.0
+"""For so long a writer waits until the follower knows how far ids are given."""
+SILENT_MS: Final = 60_000
+"""A follower that has not asked for so long is not waited for."""
+
+
+class PolledFollower:
+    """The follower, as its primary sees it, which asks and is never asked: a `ports.regions.Peer`.
+
+    What it should know is in the next answer, and the one after that says that it does. Any thread may wait for it.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._wanted: dict[str, SchemaId] = {}
+        self._asked_at: int | None = None
+        self._epoch = 0
+        self.wake: Callable[[], None] = lambda: None
+        """Has an answer that waits sent at once."""
+
+    def asks(self, asked: NextAsked) -> None:
+        """Takes note of what it has heard."""
+        with self._changed:
+            self._asked_at, self._epoch = self._clock.elapsed(), asked.epoch
+            for context, ceiling in asked.heard.items():
+                if self._wanted.get(context, ceiling + 1) <= ceiling:
+                    del self._wanted[context]
+            self._changed.notify_all()
+
+    @property
+    def wanted(self) -> dict[str, SchemaId]:
+        """Ceilings that it should know."""
+        with self._changed:
+            return dict(self._wanted)
+
+    @property
+    def asked_ms_ago(self) -> int | None:
+        """None if it has not asked since the start."""
+        with self._changed:
+            return None if self._asked_at is None else self._clock.elapsed() - self._asked_at
+
+    def look(self, context: str) -> RegionSeen:  # noqa: ARG002 - as `Peer`
+        """What it was told is kept here; its counters it knows best, and never lowers one."""
+        self._check_answers()
+        return RegionSeen(Role(self._epoch, RegionKind.FOLLOWER), None)
+
+    def raise_for(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
+        """Raises StoreError where it does not say in time that it knows."""
+        del epoch, seen  # of the follower's own counter, which it looks at itself
+        self._check_answers()
+        with self._changed:
+            self._wanted[context] = max(ceiling, self._wanted.get(context, SchemaId(0)))
+        self.wake()
+        with self._changed:
+            if self._changed.wait_for(lambda: context not in self._wanted, PATIENCE_S):
+                return True
+        raise StoreError("the follower does not say that it knows how far ids are given")
+
+    def _check_answers(self) -> None:
+        ago = self.asked_ms_ago
+        if ago is None or ago > SILENT_MS:
+            raise StoreError("the follower does not ask")
+
+
+class Followed:
+    """A primary of which another region asks what comes next. place: where a row of its journal stands; None: nowhere.
+
+    counters: all that there are, by their contexts.
+    """
+
+    def __init__(
+        self,
+        region: Region,
+        shipper: Shipper,
+        follower: PolledFollower,
+        clock: Clock,
+        *,
+        place: Callable[[int], JournalPlace | None],
+        end: Callable[[], int],
+        counters: Callable[[], Iterator[tuple[str, Counter]]],
+    ) -> None:
+        self._region = region
+        self._shipper = shipper
+        self.follower = follower
+        self._clock = clock
+        self._place = place
+        self._end = end
+        self._counters = counters
+
+    def follow(self, follower: str) -> Role:
+        """Takes note that another region follows, before it is told anything. Raises NotFollowed."""
+        role = self._region.role()
+        if role is None:
+            self._region.set_role(None, Role(1, RegionKind.PRIMARY, peer=follower))
+            return self.follow(follower)
+        if role.kind is not RegionKind.PRIMARY:
+            raise NotFollowed(why="it follows another one itself. Give the URL of that one")
+        if "://" in role.peer or not role.peer:  # it followed before, and its follower has a name of its own
+            self._region.set_role(role, replace(role, peer=follower))
+            return self.follow(follower)
+        if role.peer != follower:
+            raise NotFollowed(why=f"{role.peer} follows it already, and there can be one")
+        return role
+
+    def check(self, asked: NextAsked) -> None:
+        """Whether it is the follower, and has the beginning of this journal. Raises NotFollowed."""
+        role = self.follow(asked.follower)
+        if role.epoch != asked.epoch:
+            raise NotFollowed(why=f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}")
+        if asked.end.position and self._place(asked.end.position) != asked.end:
+            raise NotFollowed(why=f"its journal has another row {asked.end.position}: the two have gone apart")
+
+    def has_news(self, asked: NextAsked) -> bool:
+        return self._end() > asked.end.position or bool(self.follower.wanted)
+
+    def tell(self, asked: NextAsked) -> NextTold:
+        """What comes next, as far as it is there."""
+        now, end = self._clock.now(), self._end()
+        ceilings = self.follower.wanted
+        if asked.all_ceilings:
+            for context, counter in self._counters():
+                ceilings[context] = max(counter.ceiling, ceilings.get(context, SchemaId(0)))
+        return NextTold(list(self._next(asked.end.position)), end, now, ceilings)
+
+    def _next(self, after: int) -> Iterator[Shipment]:
+        size = 0
+        for shipment in islice(self._shipper.shipments(after), AT_ONCE):
+            yield shipment
+            size += len(shipment.form) + sum(len(body.schema.text) for body in shipment.bodies.values())
+            if size > BYTES_AT_ONCE:
+                return
+
+
+def hear(region: Region, epoch: int, ceilings: dict[str, SchemaId]) -> dict[str, SchemaId]:
+    """Keeps what the primary says of ceilings, in a follower, or one that is joining; those that are kept now.
+
+    Raises StoreError.
+    """
+    heard = {}
+    for context, ceiling in ceilings.items():
+        counter = region.look(context).counter
+        if counter and counter.epoch > epoch:
+            continue
+        if (counter and counter.epoch == epoch and counter.ceiling >= ceiling) or region.copy_ceiling(
+            context, epoch, counter, SchemaId(max(ceiling, counter.ceiling if counter else 0))
+        ):
+            heard[context] = ceiling
+    return heard

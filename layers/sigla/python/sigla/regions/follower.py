@@ -1,0 +1,155 @@
+"""A region that follows another one: it asks what comes next and carries it out, for as long as it runs."""
+
+import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from sigla.errors import Closed, StoreError
+from sigla.model import SchemaId
+from sigla.ports.clock import Clock
+from sigla.ports.primary import NextAsked, NextTold, Primary
+from sigla.ports.regions import Region
+from sigla.ports.replaying import OrderedReplayer
+from sigla.regions.followed import hear
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.refusals import NotFollowed
+from sigla.regions.replay import JournalPlace, Verdict
+
+WAIT_MS: Final = 20_000
+"""The primary answers after so long where it has nothing to tell: by then the follower knows that it has everything."""
+FIRST_PAUSE_S: Final = 0.2
+LONGEST_PAUSE_S: Final = 10.0
+"""Between two questions to a primary that does not answer."""
+
+STOPPED: Final = "region-stopped"
+"""The event of the line that tells that a follower does not go on, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class HowFar:
+    """What a follower knows of how far it has come.
+
+    behind_ms: how old what it knows is at most; None: it has not heard from its primary since the start. problem: why
+    it does not go on; empty where it does.
+    """
+
+    position: int
+    behind_ms: int | None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """The registry that follows. group: its store's. end: of its journal."""
+
+    region: Region
+    replayer: OrderedReplayer
+    group: Callable[[], AbstractContextManager[None]]
+    end: Callable[[], JournalPlace]
+    clock: Clock
+
+
+def check_follows(region: Region, epoch: int) -> None:
+    """NextAsked in the transaction of each commit that is carried out. Raises Closed."""
+    role = region.role()
+    if role is None or role.kind is RegionKind.PRIMARY or role.epoch != epoch:
+        raise Closed
+
+
+class RegionFollower:
+    """A thread that follows. name: by which the primary knows it. tell: takes lines for operators."""
+
+    def __init__(
+        self, here: Here, primary: Primary, role: Role, *, name: str, tell: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self._here = here
+        self._primary = primary
+        self._role = role
+        self._name = name
+        self._tell = tell
+        self._thread = threading.Thread(target=self._run, name="sigla-follower", daemon=True)
+        self._over = threading.Event()
+        self._changed = threading.Condition()
+        self._heard: dict[str, SchemaId] = {}
+        self._knows_ceilings = False
+        self._complete_at: int | None = None
+        self._position = here.end().position
+        self._problem = ""
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, patience_s: float) -> None:
+        """What comes then is not carried out any more; what is under way is, or it is not."""
+        self._over.set()
+        self._primary.interrupt()
+        self._thread.join(patience_s)
+
+    @property
+    def how_far(self) -> HowFar:
+        with self._changed:
+            behind = None if self._complete_at is None else self._here.clock.elapsed() - self._complete_at
+            return HowFar(self._position, behind, self._problem)
+
+    def wait_for(self, position: int, patience_s: float) -> bool:
+        """Whether everything up to a row of the primary's journal is here, or comes in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._position >= position, patience_s)
+
+    def _run(self) -> None:
+        lost = 0
+        while not self._over.is_set():
+            try:
+                self.turn()
+            except (StoreError, NotFollowed) as problem:
+                if self._over.is_set():
+                    return
+                self._note(problem)
+                self._over.wait(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(lost, 10)))
+                lost += 1
+            else:
+                lost = 0
+
+    def turn(self) -> None:
+        """One question, and what comes of its answer. Raises StoreError, NotFollowed."""
+        end, role = self._here.end(), self._role
+        wait_ms = WAIT_MS if self._knows_ceilings else 0
+        asked = NextAsked(self._name, end, role.epoch, wait_ms, not self._knows_ceilings, self._heard)
+        told = self._primary.told(asked)
+        answered_at = self._here.clock.elapsed()
+        self._heard = hear(self._here.region, role.epoch, dict(told.ceilings))
+        self._carry_out(told)
+        if role.kind is RegionKind.JOINING:
+            self._role = replace(role, kind=RegionKind.FOLLOWER, turn=role.turn + 1)
+            self._here.region.set_role(role, replace(role, kind=RegionKind.FOLLOWER))
+        self._knows_ceilings = True
+        with self._changed:
+            self._position, self._problem = self._here.end().position, ""
+            if self._position >= told.end:
+                self._complete_at = answered_at
+            self._changed.notify_all()
+
+    def _carry_out(self, told: NextTold) -> None:
+        """Raises StoreError."""
+        apart = None
+        with self._here.group():
+            for shipment in told.shipments:
+                if self._here.replayer.carry_out(shipment) is Verdict.DIVERGES:
+                    apart = shipment.position
+                    break
+        if apart is not None:
+            raise Diverged(f"row {apart} of the primary's journal does not fit what stands here")
+
+    def _note(self, problem: Exception) -> None:
+        """Tells it once, until it is another one."""
+        words = problem.message if isinstance(problem, NotFollowed) else str(problem)
+        with self._changed:
+            told, self._problem = self._problem, words
+        if told != words:
+            self._tell({"event": STOPPED, "why": words, "again": "in some seconds"})
+
+
+class Diverged(StoreError):
+    """Something else was carried out here than at the primary."""

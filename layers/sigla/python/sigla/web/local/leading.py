@@ -1,0 +1,142 @@
+"""What a registry of one machine answers to the region that follows it: `/regions/journal` and `/regions/copy`.
+
+Beside the API, for administrators who reach everything; open where the registry is.
+"""
+
+import asyncio
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Route
+
+from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.permissions import ADMIN
+from sigla.errors import DeniedEverywhere, Refusal, StoreError, Unauthorized
+from sigla.model import SchemaId
+from sigla.ports.primary import NextAsked
+from sigla.regions import wire
+from sigla.regions.followed import Followed
+from sigla.regions.replay import JournalPlace
+from sigla.web.http.headers import picked
+
+LONGEST_WAIT_MS: Final = 60_000
+
+Copy = Callable[[Path], None]
+"""Fills a file with a backup."""
+
+
+class Leading:
+    """followed: the registry, as another region follows it. copy: makes a backup. authenticate: of the API."""
+
+    def __init__(self, followed: Followed, copy: Copy, authenticate: Authenticator | None) -> None:
+        self._followed = followed
+        self._copy = copy
+        self._authenticate = authenticate
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._news = asyncio.Event()
+        self._over = False
+        followed.follower.wake = self.wake
+
+    def wake(self, *_: object) -> None:
+        """There may be something to tell. Any thread may say so."""
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    def close(self) -> None:
+        """Answers who waits: the server ends."""
+        self._over = True
+        self.wake()
+
+    def routes(self) -> list[Route]:
+        return [Route("/regions/journal", self._journal), Route("/regions/copy", self._copied)]
+
+    async def _journal(self, request: Request) -> Response:
+        try:
+            await self._check_admin(request)
+            asked = _asked(request)
+            await asyncio.to_thread(self._followed.check, asked)
+            self._followed.follower.asks(asked)
+            if not asked.all_ceilings:
+                await self._wait(asked)
+            told = await asyncio.to_thread(self._followed.tell, asked)
+            return Response(wire.told_bytes(told), media_type="application/json")
+        except (Refusal, StoreError, ValueError) as problem:
+            return _refused(problem)
+
+    async def _copied(self, request: Request) -> Response:
+        try:
+            await self._check_admin(request)
+            await asyncio.to_thread(self._followed.follow, request.query_params.get("follower", ""))
+            file = await asyncio.to_thread(self._made)
+        except (Refusal, StoreError, OSError) as problem:
+            return _refused(problem)
+        return FileResponse(file, background=BackgroundTask(partial(file.unlink, missing_ok=True)))
+
+    def _made(self) -> Path:
+        handle, name = tempfile.mkstemp(prefix="sigla-copy-")
+        os.close(handle)
+        try:
+            self._copy(Path(name))
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        return Path(name)
+
+    async def _wait(self, asked: NextAsked) -> None:
+        """Until there is something to tell, or the time is over."""
+        self._loop = asyncio.get_running_loop()
+        until = self._loop.time() + min(asked.wait_ms, LONGEST_WAIT_MS) / 1000
+        while not self._over and not self._followed.has_news(asked) and (left := until - self._loop.time()) > 0:
+            self._news.clear()
+            if self._followed.has_news(asked):
+                return
+            try:
+                await asyncio.wait_for(self._news.wait(), left)
+            except TimeoutError:
+                return
+
+    async def _check_admin(self, request: Request) -> None:
+        """Raises Unauthorized, DeniedEverywhere."""
+        if self._authenticate is None:
+            return
+        said = picked(request.scope["headers"]).get(b"authorization")
+        try:
+            principal = self._authenticate(said)
+        except Slow as slow:
+            principal = await asyncio.to_thread(slow.answer)
+        if principal is None:
+            raise Unauthorized(self._authenticate.schemes)
+        if ADMIN not in principal.may or principal.reach is not None:
+            raise DeniedEverywhere(operation=ADMIN.operation)
+
+
+def _asked(request: Request) -> NextAsked:
+    """Raises ValueError."""
+    said = request.query_params
+    heard: dict[str, Any] = json.loads(said.get("heard") or "{}")
+    if not isinstance(heard, dict):
+        raise ValueError("heard: an object is expected")  # noqa: TRY004 - what a client wrote
+    return NextAsked(
+        said.get("follower", ""),
+        JournalPlace(int(said.get("after", "0")), said.get("hash", "")),
+        int(said.get("epoch", "0")),
+        int(said.get("wait", "0")),
+        said.get("ceilings") == "all",
+        {context: SchemaId(int(ceiling)) for context, ceiling in heard.items()},
+    )
+
+
+def _refused(problem: Exception) -> Response:
+    if isinstance(problem, Refusal):
+        return JSONResponse({"error_code": problem.code, "message": problem.message}, problem.status)
+    if isinstance(problem, ValueError):
+        return JSONResponse({"error_code": 400, "message": str(problem)}, 400)
+    return JSONResponse({"error_code": 50001, "message": "The registry cannot be read now"}, 500)

@@ -1,0 +1,71 @@
+"""A registry of one machine and another region: who tells whom, what answers, what `/metrics` says of it."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.routing import Route
+
+from sigla.regions.followed import PolledFollower
+from sigla.regions.follower import RegionFollower
+from sigla.web.app import RouteTable
+from sigla.web.local.following import Following, FollowingTable, LeadingTable
+from sigla.web.local.leading import Leading
+from sigla.web.local.metrics import metric_lines
+
+
+@dataclass(frozen=True, slots=True)
+class RegionOfServer:
+    """What the server has of it. table: makes what answers. routes: beside the API. lines: of `/metrics`.
+
+    stopping: answers who waits, at the end.
+    """
+
+    table: Callable[..., RouteTable]
+    routes: Sequence[Route]
+    lines: Callable[[], Iterator[str]]
+    stopping: Callable[[], None] = lambda: None
+
+
+def led(leading: Leading, follower: PolledFollower, end: Callable[[], int]) -> RegionOfServer:
+    """What the server of a registry has that another one may follow."""
+
+    def table(*arguments: Any) -> RouteTable:
+        made = LeadingTable(*arguments)
+        made.end = end
+        return made
+
+    def lines() -> Iterator[str]:
+        ago = follower.asked_ms_ago
+        if ago is not None:
+            about = "Seconds since the region that follows has asked for what comes next."
+            yield from metric_lines("sigla_region_asked_seconds", "gauge", about, [("", round(ago / 1000, 3))])
+
+    return RegionOfServer(table, leading.routes(), lines, leading.close)
+
+
+def follows(leading: Leading, follower: RegionFollower, following: Following) -> RegionOfServer:
+    """What the server of a follower has. leading: refuses who would follow it."""
+    tables = list[FollowingTable]()
+
+    def table(*arguments: Any) -> RouteTable:
+        tables.append(FollowingTable(*arguments).follow(following))
+        return tables[-1]
+
+    def lines() -> Iterator[str]:
+        found = follower.how_far
+        if found.behind_ms is not None:
+            about = "Seconds by which what is known here is behind the primary, at most."
+            yield from metric_lines(
+                "sigla_region_behind_seconds", "gauge", about, [("", round(found.behind_ms / 1000, 3))]
+            )
+        about = "1 where the follower does not go on, as the log says."
+        yield from metric_lines("sigla_region_stopped", "gauge", about, [("", int(bool(found.problem)))])
+        counts = [
+            (f'{{outcome="{outcome}"}}', sum(getattr(each, name) for each in tables))
+            for outcome, name in (("sent", "forwarded"), ("failed", "failed"))
+        ]
+        about = "Requests that were sent on to the primary, and those of them that it did not answer."
+        yield from metric_lines("sigla_region_forwarded_total", "counter", about, counts)
+
+    return RegionOfServer(table, leading.routes(), lines, leading.close)

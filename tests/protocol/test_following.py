@@ -1,0 +1,160 @@
+"""`sigla serve --follow`: two servers of one registry, and clients that ask either."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
+
+from tests.protocol.clients.server import Server, run, serving
+
+INT, LONG = ({"schema": json.dumps(kind)} for kind in ("int", "long"))
+ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}
+NOTED = {**ORDER, "fields": [*ORDER["fields"], {"name": "note", "type": "string", "default": ""}]}
+
+
+@contextmanager
+def following(primary: Server, data: Path, *arguments: str) -> Iterator[Server]:
+    with serving(data, "--follow", primary.url, *arguments) as server:
+        yield server
+
+
+@pytest.fixture
+def primary(tmp_path: Path) -> Iterator[Server]:
+    with serving(tmp_path / "a") as server:
+        yield server
+
+
+def registered(server: Server, subject: str, body: dict[str, str]) -> int:
+    answer = server.ask("POST", f"/subjects/{subject}/versions", body)
+    assert answer.status == 200, answer
+    return int(answer.json["id"])
+
+
+def test_what_is_written_at_either_is_read_at_both(primary: Server, tmp_path: Path) -> None:
+    before = registered(primary, "a", INT)
+    with following(primary, tmp_path / "b") as follower:
+        assert follower.ask("GET", f"/schemas/ids/{before}").json["schema"] == INT["schema"], "it has a copy"
+        through = registered(follower, "b", LONG)
+        answer = follower.ask("GET", f"/schemas/ids/{through}")
+        assert answer.json["schema"] == LONG["schema"]
+        assert int(answer.headers["x-sigla-behind"]) < 60_000, "it was answered there"
+        later = registered(primary, "c", {"schema": json.dumps("string")})
+        assert follower.ask("GET", f"/schemas/ids/{later}").status == 200, "what is not there yet is asked for"
+        assert follower.ask("GET", "/subjects/c/versions/1").status == 200
+        assert follower.ask("GET", "/schemas/ids/77").json["error_code"] == 40403, "neither has it"
+        assert primary.ask("GET", "/subjects").json == ["a", "b", "c"]
+
+
+def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> None:
+    """And nothing else: what it does not have is not said to be nowhere."""
+    with serving(tmp_path / "a") as primary:
+        id = registered(primary, "a", INT)
+        registered(primary, ":.other:b", LONG)
+        with following(primary, tmp_path / "b") as follower:
+            registered(follower, "c", LONG)
+            primary.kill()
+            assert follower.ask("GET", f"/schemas/ids/{id}").status == 200
+            assert follower.ask("GET", "/subjects/a/versions/latest").json["version"] == 1
+            assert follower.ask("GET", "/subjects").json == [":.other:b", "a", "c"]
+            for path in ("/schemas/ids/77", "/subjects/x/versions/1", "/subjects/b/versions/1", "/config/a"):
+                assert follower.ask("GET", path).json["error_code"] == 50003, path
+            for answer in (
+                follower.ask("POST", "/subjects/a/versions", LONG),
+                follower.ask("POST", "/compatibility/subjects/a/versions/latest", LONG),
+                follower.ask("DELETE", "/subjects/a"),
+                follower.ask("PUT", "/config", {"compatibility": "NONE"}),
+            ):
+                assert answer.status == 500
+                assert answer.json["error_code"] == 50003
+            assert follower.ask("GET", "/health/ready").status == 200
+            assert "sigla_region_stopped 1" in follower.ask("GET", "/metrics").body.decode()
+
+
+def test_both_are_started_again_with_the_same_words_or_with_none(tmp_path: Path) -> None:
+    with serving(tmp_path / "a") as primary:
+        registered(primary, "a", INT)
+        port = primary.url.rpartition(":")[2]
+        with following(primary, tmp_path / "b"):
+            pass
+        registered(primary, "b", LONG)
+    with serving(tmp_path / "a", "--port", port) as primary:
+        with serving(tmp_path / "b") as follower:  # the data say whom
+            assert follower.ask("GET", "/subjects/b/versions/1").status == 200
+        with following(primary, tmp_path / "b") as follower:
+            assert registered(follower, "c", INT) == 1
+
+
+def test_a_key_is_good_at_both(tmp_path: Path) -> None:
+    made = run("keys", "create", "admin", "--role", "admin", "--data", str(tmp_path / "a"))
+    secret = next(word for word in made.stdout.split() if len(word) > 30)
+    user = {"SIGLA_USER": "admin", "SIGLA_SECRET": secret}
+    with (
+        serving(tmp_path / "a", "--auth") as primary,
+        serving(tmp_path / "b", "--auth", "--follow", primary.url, settings=user) as follower,
+    ):
+        headers = {"Authorization": f"Basic {_basic('admin', secret)}"}
+        assert follower.ask("POST", "/subjects/a/versions", INT, headers).status == 200
+        assert follower.ask("GET", "/subjects", headers=headers).json == ["a"]
+        assert follower.ask("GET", "/subjects").status == 401
+        assert primary.ask("GET", "/regions/journal").status == 401
+        assert primary.ask("GET", "/regions/copy").status == 401
+    refused = run("serve", "--data", str(tmp_path / "c"), "--follow", primary.url)
+    assert refused.returncode == 2
+
+
+def _basic(name: str, secret: str) -> str:
+    return b64encode(f"{name}:{secret}".encode()).decode()
+
+
+def test_what_cannot_follow_says_why_and_leaves_nothing(primary: Server, tmp_path: Path) -> None:
+    with following(primary, tmp_path / "b") as follower:
+        for data, url, why in (
+            ("c", primary.url, "follows it already, and there can be one"),
+            ("c", follower.url, "it follows another one itself"),
+            ("c", "http://127.0.0.1:1", "does not answer"),
+            ("c", "nonsense", "Invalid URL"),
+        ):
+            refused = run("serve", "--port", "0", "--data", str(tmp_path / data), "--follow", url)
+            assert (refused.returncode, refused.stdout) == (2, "")
+            assert why in refused.stderr
+            assert "Traceback" not in refused.stderr
+            assert not (tmp_path / data / "catalog.sqlite").exists()
+    registry = tmp_path / "own"
+    with serving(registry) as server:
+        registered(server, "mine", INT)
+    refused = run("serve", "--port", "0", "--data", str(registry), "--follow", primary.url)
+    assert refused.returncode == 2
+    assert "is not empty, and never followed" in refused.stderr
+    for more in (["--zones", "2"], ["--registry", "x"], ["--memory"]):
+        refused = run("serve", "--port", "0", *more, "--follow", primary.url)
+        assert refused.returncode == 2
+        assert "is one alone, in a directory" in refused.stderr
+
+
+def test_confluent_s_client_with_both_urls_notices_nothing(tmp_path: Path) -> None:
+    """The follower first: it registers, evolves, looks up and reads through it, and goes on without it."""
+    with (
+        serving(tmp_path / "a") as primary,
+        following(primary, tmp_path / "b") as follower,
+        confluents(f"{follower.url},{primary.url}") as client,
+    ):
+        first = client.register_schema("orders-value", Schema(json.dumps(ORDER), "AVRO"))
+        second = client.register_schema("orders-value", Schema(json.dumps(NOTED), "AVRO"))
+        assert client.get_latest_version("orders-value").version == 2
+        assert client.test_compatibility("orders-value", Schema(json.dumps(NOTED), "AVRO"))
+        for url in (follower.url, primary.url):
+            with confluents(url) as fresh:
+                assert json.loads(fresh.get_schema(first).schema_str or "") == ORDER
+                assert fresh.lookup_schema("orders-value", Schema(json.dumps(NOTED), "AVRO")).schema_id == second
+        follower.kill()
+        assert client.register_schema("more-value", Schema(json.dumps(ORDER), "AVRO")) == first
+
+
+@contextmanager
+def confluents(urls: str) -> Iterator[SchemaRegistryClient]:
+    with SchemaRegistryClient({"url": urls}) as client:
+        yield client

@@ -1,0 +1,299 @@
+"""A follower and its primary in one process: what is told, what is refused, and how far ids may be given."""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import pytest
+
+from sigla.errors import Closed, StoreError
+from sigla.model import SchemaId
+from sigla.ports.primary import NextAsked, NextTold
+from sigla.regions import rules, wire
+from sigla.regions.followed import AT_ONCE, SILENT_MS, Followed, PolledFollower
+from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.refusals import NotFollowed
+from sigla.regions.replay import JournalPlace
+from tests.attack.replay import STORIES, ask, check_equal, embedded
+from tests.attack.stories import ONE, THREE, register
+from tests.attack.world import Embedded, World
+
+NAME = "other.example:/srv/sigla"
+
+
+NOWHERE = JournalPlace(0, "")
+
+
+def asked(end: JournalPlace = NOWHERE, **more: Any) -> NextAsked:
+    return NextAsked(NAME, end, 1, 0, all_ceilings=False, heard={})._replace(**more)
+
+
+@dataclass
+class Pair:
+    """A primary and a registry that follows it. lines: what that tells operators. link: what comes between them."""
+
+    here: World
+    there: World
+    followed: Followed
+    lines: list[dict[str, Any]] = field(default_factory=list)
+    link: Callable[[NextAsked], None] = lambda _: None
+
+    def told(self, said: NextAsked) -> NextTold:
+        """As `ports.Primary`, over what is sent: bytes."""
+        self.link(said)
+        self.followed.check(said)
+        self.followed.follower.asks(said)
+        return wire.told_of(wire.told_bytes(self.followed.tell(said)))
+
+    def copy(self, follower: str, write: Callable[[bytes], object]) -> None:
+        raise NotImplementedError
+
+    def interrupt(self) -> None:
+        """Nothing waits."""
+
+    def follower(self) -> RegionFollower:
+        store = embedded(self.there)
+        role = store.region.role()
+        assert role
+        here = Here(
+            store.region,
+            store.replayer(partial(check_follows, store.region, role.epoch)),
+            store.group,
+            store.journal.last_place,
+            store.clock,
+        )
+        return RegionFollower(here, self, role, name=NAME, tell=self.lines.append)
+
+
+@contextmanager
+def pair(kind: RegionKind = RegionKind.JOINING) -> Iterator[Pair]:
+    with World(store=Embedded()) as here, World(store=Embedded()) as there:
+        store = embedded(here)
+        follower = PolledFollower(store.clock)
+        store.follow_ceilings(follower)
+        followed = Followed(
+            store.region,
+            store.shipper(),
+            follower,
+            store.clock,
+            place=store.journal.place,
+            end=store.journal.end,
+            counters=store.region.counters,
+        )
+        followed.follow(NAME)
+        embedded(there).region.set_role(None, Role(1, kind, peer="http://here"))
+        yield Pair(here, there, followed)
+
+
+def turns(follower: RegionFollower, count: int = 3) -> None:
+    for _ in range(count):
+        follower.turn()
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_a_follower_has_what_its_primary_has_over_the_wire(name: str) -> None:
+    """Every kind of change, as bytes."""
+    with pair() as each:
+        ask(each.here, STORIES[name])
+        turns(each.follower())
+        check_registries(each)
+
+
+def check_registries(each: Pair) -> None:
+    """Equal, but for what each region is."""
+    for world in (each.here, each.there):
+        store = embedded(world)
+        with store.group():
+            store._unit.connection.execute("DELETE FROM region")
+            store._unit.connection.execute("DELETE FROM ceiling")
+    check_equal(each.here, each.there)
+
+
+def test_whoever_joins_is_a_follower_once_it_knows_how_far_ids_are_given() -> None:
+    with pair() as each:
+        store = embedded(each.here)
+        store.region.set_counter(".", None, rules.begun(None, 1)._replace(ceiling=SchemaId(3 * rules.BLOCK)))
+        follower = each.follower()
+        assert embedded(each.there).region.role().kind is RegionKind.JOINING  # type: ignore[union-attr]  # it has one
+        follower.turn()
+        there = embedded(each.there).region
+        assert there.role().kind is RegionKind.FOLLOWER  # type: ignore[union-attr]  # it has one
+        counter = there.look(".").counter
+        assert counter
+        assert counter.ceiling == 3 * rules.BLOCK
+        assert follower.how_far.behind_ms is not None
+
+
+def test_more_commits_than_one_answer_holds_come_in_several() -> None:
+    with pair() as each:
+        ask(each.here, [register(f"s{at}", f'"{kind}"') for at in range(AT_ONCE) for kind in ("int", "long")])
+        follower = each.follower()
+        follower.turn()
+        assert follower.how_far.position == AT_ONCE
+        assert follower.how_far.behind_ms is None, "it does not know everything yet"
+        turns(follower)
+        assert follower.how_far == replace(follower.how_far, position=2 * AT_ONCE, problem="")
+        assert follower.how_far.behind_ms is not None
+
+
+def test_there_is_one_follower() -> None:
+    with pair() as each, pytest.raises(NotFollowed, match="follows it already"):
+        each.told(asked(follower="another:/srv"))
+
+
+def test_a_follower_is_not_followed() -> None:
+    with pair() as each:
+        store = embedded(each.there)
+        followed = Followed(
+            store.region,
+            store.shipper(),
+            PolledFollower(store.clock),
+            store.clock,
+            place=store.journal.place,
+            end=store.journal.end,
+            counters=store.region.counters,
+        )
+        with pytest.raises(NotFollowed, match="follows another one itself"):
+            followed.follow("third:/srv")
+
+
+def test_another_journal_is_told_nothing() -> None:
+    """Whoever answers at the URL now, or has gone back to a backup, is another registry."""
+    with pair() as each:
+        ask(each.here, [register("a", ONE)])
+        turns(each.follower())
+        end = embedded(each.there).journal.last_place()
+        with pytest.raises(NotFollowed, match="gone apart"):
+            each.told(asked(end._replace(hash="0" * 64)))
+        with pytest.raises(NotFollowed, match="gone apart"):
+            each.told(asked(JournalPlace(end.position + 1, "0" * 64)))
+        with pytest.raises(NotFollowed, match="is in epoch 1, and the follower in epoch 2"):
+            each.told(asked(end, epoch=2))
+
+
+def test_what_diverges_stops_there_and_is_told_once() -> None:
+    with pair() as each:
+        ask(each.here, [register("a", ONE)])
+        follower = each.follower()
+        turns(follower)
+        ask(each.here, [register("b", ONE), register("c", THREE)])
+        store = embedded(each.there)
+        with store.group():  # by hand
+            store._unit.connection.execute("DELETE FROM content")
+            store._unit.connection.execute("UPDATE subject SET revision = revision + 1")
+        ask(each.here, [register("a", THREE)])
+        with pytest.raises(StoreError, match="row 4 of the primary's journal does not fit"):
+            turns(follower)
+        assert store.journal.end() == 3, "what came before it is there"
+
+
+def test_a_promoted_region_carries_out_nothing_more() -> None:
+    with pair(RegionKind.FOLLOWER) as each:
+        follower = each.follower()
+        turns(follower)
+        ask(each.here, [register("a", ONE)])
+        region = embedded(each.there).region
+        seen = region.role()
+        assert seen
+        assert region.set_role(seen, replace(seen, kind=RegionKind.PRIMARY, epoch=2))
+        with pytest.raises(Closed):
+            follower.turn()
+        assert embedded(each.there).journal.end() == 0
+
+
+# --- how far ids may be given ----------------------------------------------------------------------------------------
+
+
+def raising(each: Pair, ceiling: int) -> tuple[threading.Thread, list[object]]:
+    """A writer of the primary that waits until the follower knows."""
+    found: list[object] = []
+
+    def run() -> None:
+        try:
+            found.append(each.followed.follower.raise_for(".", 1, None, SchemaId(ceiling)))
+        except StoreError as problem:
+            found.append(problem)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    return thread, found
+
+
+def test_a_ceiling_is_raised_once_the_follower_has_it_on_its_disk() -> None:
+    with pair() as each:
+        follower = each.follower()
+        turns(follower)
+        woken = threading.Event()
+        each.followed.follower.wake = woken.set
+        thread, found = raising(each, 5 * rules.BLOCK)
+        assert woken.wait(5)
+        follower.turn()  # it is told
+        assert not found, "it has not said that it knows"
+        counter = embedded(each.there).region.look(".").counter
+        assert counter
+        assert counter.ceiling == 5 * rules.BLOCK
+        follower.turn()  # it says so
+        thread.join(5)
+        assert found == [True]
+        assert not each.followed.follower.wanted
+
+
+def test_a_follower_that_does_not_ask_is_not_waited_for() -> None:
+    """An id beyond what it knows is not given, and what is within goes on at once."""
+    with pair() as each:
+        thread, found = raising(each, 5 * rules.BLOCK)
+        thread.join(5)
+        assert isinstance(found[0], StoreError)
+        turns(each.follower())
+        each.here.clock.time += SILENT_MS + 1
+        clock = embedded(each.here).clock
+        ago = each.followed.follower.asked_ms_ago
+        assert ago is not None
+        assert clock.elapsed() >= ago
+
+
+def test_ids_that_are_brought_go_beyond_the_block_that_is_taken_for_granted() -> None:
+    """The registration waits for the follower, which asks meanwhile."""
+    with pair() as each:
+        follower = each.follower()
+        turns(follower)
+        over = threading.Event()
+
+        def run() -> None:
+            while not over.is_set():
+                follower.turn()
+
+        thread = threading.Thread(target=run)
+        thread.start()
+        try:
+            store = embedded(each.here)
+            store.catalog.raise_counter(".", SchemaId(7 * rules.BLOCK))
+        finally:
+            over.set()
+            thread.join()
+        counter = embedded(each.there).region.look(".").counter
+        assert counter
+        assert counter.ceiling >= 7 * rules.BLOCK
+
+
+def test_a_primary_that_is_silent_is_told_once_and_asked_again() -> None:
+    with pair() as each:
+        follower = each.follower()
+        ask(each.here, STORIES["exporters"])
+        calls = iter([True, True])
+
+        def link(_: NextAsked) -> None:
+            if next(calls, False):
+                raise StoreError("silent")
+
+        each.link = link
+        follower.start()
+        end = embedded(each.here).journal.end()
+        assert follower.wait_for(end, 30)
+        follower.stop(5)
+        assert [line["event"] for line in each.lines] == [STOPPED]
+        check_registries(each)
