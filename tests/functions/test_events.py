@@ -12,7 +12,7 @@ import pytest
 
 from sigla.errors import Refusal
 from sigla.functions import events as module
-from sigla.functions.event_bus import MOST_BYTES, MOST_ENTRIES, TRIES
+from sigla.functions.event_bus import AS_A_WHOLE, MOST_BYTES, MOST_ENTRIES, TRIES
 from sigla.functions.journal import Unfinished
 from sigla.observe import Facts
 from sigla.stores.clock import SystemClock
@@ -175,6 +175,21 @@ def test_an_event_that_is_refused_for_what_it_says_is_told_without_names(
     assert stripped["type"] == "sigla.schema.registered"
     assert stripped["data"].keys() == {"registry", "revision", "change", "commit", "by"}
     assert [each["subject"] for each in bus.taken if "subject" in each] == ["before", "after"]
+
+
+@pytest.mark.parametrize("code", sorted(AS_A_WHOLE))
+def test_an_event_for_which_its_whole_call_is_refused_silences_no_other(
+    world: World, stores: AwsStores, bus: Bus, code: str
+) -> None:
+    """The answer does not say which one it is: each comes alone then, and the one that is refused again is bare."""
+    begun(stores, bus)
+    do(world, *(register(subject) for subject in ("a", "bad", "b")))
+    bus.refuse_call = lambda event: code if event.get("subject") == "bad" else ""
+    told: list[Facts] = []
+    deliver(stores, bus, told=told)
+    assert sorted(bus.ids) == commits(stores)
+    assert (told[-1]["bare"], told[-1]["sent"], told[-1]["waiting_ms"]) == (1, 3, 0)
+    assert [each.get("subject") for each in bus.taken] == ["a", "b", None]
 
 
 @pytest.mark.parametrize("code", ["AccessDeniedException", "ThrottlingException", "MalformedDetail"])

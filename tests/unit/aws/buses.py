@@ -35,11 +35,13 @@ def nothing(_: Event) -> str:
 class Bus:
     """Stands before a client of EventBridge. refuse: the code for an event; empty: it is taken, and its detail kept.
 
-    denied: whether all calls are refused. sizes: how many entries each call had, and how many bytes.
+    refuse_call: the code for a call that has such an event. denied: whether all calls are refused. sizes: how many
+    entries each call had, and how many bytes.
     """
 
     events: Any
     refuse: Callable[[Event], str] = nothing
+    refuse_call: Callable[[Event], str] = nothing
     is_denied: bool = False
     taken: list[Event] = field(default_factory=list)
     entries: list[Event] = field(default_factory=list)
@@ -52,6 +54,9 @@ class Bus:
         if self.is_denied:
             raise ClientError(refusal(400, "AccessDeniedException"), "PutEvents")
         self.sizes.append((len(Entries), sum(len(each["Detail"].encode()) for each in Entries)))
+        for each in Entries:
+            if code := self.refuse_call(json.loads(each["Detail"])):
+                raise ClientError(refusal(400, code), "PutEvents")
         codes = [self.refuse(json.loads(each["Detail"])) for each in Entries]
         fine = [each for each, code in zip(Entries, codes, strict=True) if not code]
         answers = iter(self.events.put_events(Entries=fine)["Entries"] if fine else ())

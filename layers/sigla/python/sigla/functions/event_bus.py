@@ -27,7 +27,11 @@ FIRST_PAUSE_S: Final = 0.2
 
 PASSING: Final = frozenset({"InternalException", "InternalFailure", "ThrottlingException"})
 """Codes of an entry that the bus may take when it comes again."""
-OF_ITS_CONTENT: Final = frozenset({"InvalidArgument", "MalformedDetail", "RedactionFailure"})
+AS_A_WHOLE: Final = frozenset(
+    {"ValidationException", "SerializationException", "RequestEntityTooLargeException", "413"}
+)
+"""Codes of a call that is refused for what one of its entries is: the answer does not say of which one."""
+OF_ITS_CONTENT: Final = AS_A_WHOLE | {"InvalidArgument", "MalformedDetail", "RedactionFailure"}
 """Codes of an entry that the bus refuses for what it says. Source: API Reference, "PutEventsResultEntry"."""
 
 
@@ -79,15 +83,22 @@ class EventBus:
         return stripped
 
     def _put(self, events: Sequence[Mapping[str, Any]]) -> list[EntryRefusal]:
-        """Those that the bus has not taken."""
+        """Those that the bus has not taken. A call that is refused as a whole is made again for each entry alone."""
         entries = [
             {"Source": SOURCE, "DetailType": each["type"], "Detail": _detail(each), "EventBusName": self._name}
             for each in events
         ]
         try:
             answer = self._client.put_events(Entries=entries)
-        except (ClientError, *SILENT) as failure:
-            raise failed(self._doing, failure) from failure
+        except ClientError as refusal:
+            said = refusal.response["Error"]
+            if said["Code"] not in AS_A_WHOLE:
+                raise failed(self._doing, refusal) from refusal
+            if len(events) > 1:
+                return [each for event in events for each in self._put([event])]
+            return [EntryRefusal(events[0], said["Code"], said.get("Message", ""))]
+        except SILENT as silence:
+            raise failed(self._doing, silence) from silence
         return [
             EntryRefusal(event, said["ErrorCode"], said.get("ErrorMessage", ""))
             for event, said in zip(events, answer["Entries"], strict=True)

@@ -17,7 +17,7 @@ TYPES: Final = frozenset({"jwt", "at+jwt", "application/at+jwt"})
 """RFC 9068 has the last two, which are one; in any case."""
 
 WHO: Final = ("sub", "client_id", "azp")
-"""The first of these claims names the principal. Some issuers name machines by the others alone."""
+"""The first of these claims that is there names the principal. Some issuers name machines by the others alone."""
 
 LONGEST_NAME: Final = 255
 """Characters, as OpenID Connect says of `sub`."""
@@ -68,7 +68,7 @@ def claimed_issuer(presented: Presented, issuers: Mapping[str, Issuer], now_ms: 
     _check_times(claims, now_ms / 1000)
     if not who(claims):
         raise TokenRefused(
-            f"It names no principal: none of {', '.join(WHO)} is a text of up to {LONGEST_NAME} characters."
+            f"It names no principal: the first of {', '.join(WHO)} must be a text of up to {LONGEST_NAME} characters."
         )
     return issuer
 
@@ -98,9 +98,12 @@ def _is_moment(value: object) -> bool:
 
 
 def who(claims: Mapping[str, object]) -> str:
-    """Who it is for its issuer; empty where it does not say so."""
-    names = (claims.get(name) for name in WHO)
-    return next((name for name in names if isinstance(name, str) and _is_name(name)), "")
+    """Who it is for its issuer; empty where it does not say so, or says what cannot be a name.
+
+    Then the next claim does not count: a person whose `sub` is too long would be written down as the client.
+    """
+    said = next((claims[name] for name in WHO if claims.get(name) is not None), "")
+    return said if isinstance(said, str) and _is_name(said) else ""
 
 
 def _is_name(text: str) -> bool:

@@ -9,7 +9,8 @@ Header = tuple[bytes, bytes]
 AT_ONCE = 64
 
 _PRINTABLE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*")
-_LISTS = frozenset({b"accept", b"accept-encoding", b"content-type", b"if-none-match"})
+_LISTS = frozenset({b"accept", b"accept-encoding", b"content-type", b"if-none-match", b"x-forwarded-for"})
+"""A proxy may say for whom it asks in a line of its own, behind one that the client has sent."""
 _JUDGED = frozenset({b"host", b"origin"})
 """By these a stranger is told: whoever sends several is not one who sends none."""
 
