@@ -14,9 +14,10 @@ from typing import Any
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient, SchemaRegistryError
 
+from tests import npm
 from tests.protocol.clients.server import Server, environment, serving
 from tests.protocol.clients.shop import ORDER, another, avro
-from tests.protocol.clients.test_javascript_client import installed_client, node_program
+from tests.protocol.clients.test_javascript_client import NODE
 from tests.protocol.doors import Door, Mood, doors
 from tests.waiting import PATIENCE_S, eventually
 
@@ -186,7 +187,7 @@ def javascript(zones: list[Door], request: pytest.FixtureRequest) -> Iterator[Sc
     Its parameter is the time-out in seconds, where a test has one.
     """
     timeout_s = getattr(request, "param", PATIENCE_S)
-    node, folder = node_program(), installed_client()
+    node, folder = npm.node_program(), npm.installed(NODE)
     entry = folder / "node_modules" / "@confluentinc" / "schemaregistry"
     process = subprocess.Popen(
         [node, "-e", LOOP, str(entry), listed(zones), str(int(1000 * timeout_s))],

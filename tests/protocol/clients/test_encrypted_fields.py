@@ -27,10 +27,11 @@ from confluent_kafka.schema_registry.rules.encryption.encrypt_executor import (
 )
 from confluent_kafka.schema_registry.rules.encryption.localkms.local_driver import LocalKmsDriver
 
+from tests import npm
 from tests.protocol.clients.server import Server, serving
 from tests.protocol.clients.shop import another, avro, value_of
 from tests.protocol.clients.test_go_client import GO, built
-from tests.protocol.clients.test_javascript_client import NODE, installed_client, node_program
+from tests.protocol.clients.test_javascript_client import NODE
 
 KEKS: Final = "/dek-registry/v1/keks"
 ALGORITHMS = ("AES128_GCM", "AES256_GCM", "AES256_SIV")
@@ -159,7 +160,7 @@ class Exchange:
 
 
 def javascript(_: Path) -> tuple[list[str], Path]:
-    return [node_program(), str(NODE / "encrypted.cjs")], installed_client()
+    return [npm.node_program(), str(NODE / "encrypted.cjs")], npm.installed(NODE)
 
 
 def go(folder: Path) -> tuple[list[str], Path]:

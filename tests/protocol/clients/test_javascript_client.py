@@ -4,14 +4,9 @@ The two clients also write to each other: what one of them has sent, the other o
 """
 
 import base64
-import fcntl
-import hashlib
 import json
-import os
 import re
-import shutil
 import subprocess
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +14,12 @@ import pytest
 from google.protobuf.json_format import MessageToDict
 
 from sigla.decoding.frames import Frame, frame
+from tests import npm
 from tests.protocol.clients import json_schemas, protobufs
 from tests.protocol.clients.server import Server
 from tests.protocol.clients.shop import another
 
 NODE = Path(__file__).parent.parent / "node"
-OLDEST_NODE = 20
-"""What the client's own dependencies ask for."""
-
 STORIES = [
     story
     for file in sorted(NODE.glob("*.cjs"))
@@ -35,45 +28,6 @@ STORIES = [
 
 NOT_FOR_BOTH = "hop"
 """The one letter that the clients address differently: for Python a map's entries take a place among the messages."""
-
-
-def node_program() -> str:
-    """Skips where there is no Node that is young enough."""
-    node, npm = shutil.which("node"), shutil.which("npm")
-    if not node or not npm:
-        pytest.skip("Node is not installed here: node and npm are needed")
-    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    if int(version.removeprefix("v").partition(".")[0]) < OLDEST_NODE:
-        pytest.skip(f"Node is too old here: {version}, and the client needs {OLDEST_NODE}")
-    return node
-
-
-def installed_client() -> Path:
-    """A folder with the locked packages, kept in the user's cache: each lock file is installed once per machine."""
-    lock = (NODE / "package-lock.json").read_bytes()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sigla-tests"
-    cache.mkdir(parents=True, exist_ok=True)
-    folder = cache / f"node-{hashlib.sha256(lock).hexdigest()[:16]}"
-    with (cache / "node.lock").open("w") as turn:
-        fcntl.flock(turn, fcntl.LOCK_EX)  # several test workers may arrive at once
-        if not folder.exists():
-            install(folder)
-    return folder
-
-
-def install(folder: Path) -> None:
-    """All or nothing: a folder that has its final name is complete. Skips where the packages cannot be had."""
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
-        made = Path(scratch) / "client"
-        made.mkdir()
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(NODE / name, made)
-        quiet = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"]
-        done = subprocess.run(["npm", "ci", *quiet], cwd=made, capture_output=True, text=True, check=False)
-        if done.returncode and re.search(r"E(NOTFOUND|AI_AGAIN|CONNREFUSED|CONNRESET|TIMEDOUT)\b", done.stderr):
-            pytest.skip("The JavaScript client cannot be had here: the package registry was not reached")
-        assert done.returncode == 0, done.stderr
-        made.rename(folder)
 
 
 def letters(server: Server, bazaar: Any) -> list[dict[str, Any]]:
@@ -105,7 +59,7 @@ def office(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def told(server: Server, bazaar: Any, office: Path) -> dict[str, str | None]:
     """Every story with what failed in it. One Node for all: it takes longer to start than to tell them."""
-    node, client = node_program(), installed_client()
+    node, client = npm.node_program(), npm.installed(NODE)
     protobufs.descriptors(office / "bazaar.binpb")
     (office / "from_python.json").write_text(json.dumps(letters(server, bazaar)), encoding="utf-8")
     run = subprocess.run(

@@ -4,15 +4,16 @@ import json
 import subprocess
 from pathlib import Path
 
+from tests import npm
 from tests.certificates import Authority
 from tests.protocol.clients.server import serving
-from tests.protocol.clients.test_javascript_client import NODE, installed_client, node_program
+from tests.protocol.clients.test_javascript_client import NODE
 from tests.protocol.test_auth import a_key
 
 
 def test_the_javascript_client_trusts_an_authority_by_its_file(tmp_path: Path) -> None:
     """As docs/service.md has it; a client that does not trust the authority says so and sends no key."""
-    node, client = node_program(), installed_client()
+    node, client = npm.node_program(), npm.installed(NODE)
     authority = Authority.made(tmp_path)
     (tmp_path / "pair").mkdir()
     pair = authority.pair(tmp_path / "pair")

@@ -24,10 +24,11 @@ from confluent_kafka.schema_registry import (
 from confluent_kafka.schema_registry.avro import AvroDeserializer
 from google.protobuf.json_format import MessageToDict
 
+from tests import npm
 from tests.protocol.clients import json_schemas, protobufs
 from tests.protocol.clients.server import Server, serving
 from tests.protocol.clients.shop import ORDER, another, avro, id_in, value_of, written
-from tests.protocol.clients.test_javascript_client import NODE, installed_client, node_program
+from tests.protocol.clients.test_javascript_client import NODE
 
 TOPIC: Final = "orders"
 ADA = {"number": 7, "customer": "Ada"}
@@ -141,7 +142,7 @@ class Trip:
 @pytest.fixture(scope="module")
 def trips(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Trip]]:
     """By the language of a plain trip, or the lifecycle of an association. One Node for all, a registry for each."""
-    node, installed, folder = node_program(), installed_client(), tmp_path_factory.mktemp("office")
+    node, installed, folder = npm.node_program(), npm.installed(NODE), tmp_path_factory.mktemp("office")
     protobufs.descriptors(folder / "bazaar.binpb")
     with ExitStack() as servers:
         begun: dict[str, tuple[Server, Asked]] = {}

@@ -14,11 +14,12 @@ import pytest
 from confluent_kafka.schema_registry import SchemaRegistryClient
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 
+from tests import npm
 from tests.certificates import Authority
 from tests.issuer import SIGNS, Published, publishing
 from tests.protocol.clients.server import Server, serving
 from tests.protocol.clients.shop import ORDER, another, avro
-from tests.protocol.clients.test_javascript_client import NODE, installed_client, node_program
+from tests.protocol.clients.test_javascript_client import NODE
 from tests.protocol.test_auth import a_key, refusal
 
 ROWS = (
@@ -245,7 +246,7 @@ def test_the_python_client_with_a_function_of_its_own(server: Server, issuer: Pu
 
 
 def test_the_javascript_client_with_both_sources(server: Server, issuer: Published, authority: Authority) -> None:
-    node, client = node_program(), installed_client()
+    node, client = npm.node_program(), npm.installed(NODE)
     words = [node, str(NODE / "tokens.cjs"), server.url, of_the_shop(issuer), issuer.url, issuer.secret]
     environ = {**os.environ, "NODE_EXTRA_CA_CERTS": str(authority.file)}
     done = subprocess.run(words, cwd=client, env=environ, capture_output=True, text=True, check=False)

@@ -1,0 +1,1 @@
+"""The console as a person uses it: Debian's Chromium, driven by Playwright."""

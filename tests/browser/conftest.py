@@ -1,0 +1,94 @@
+"""A browser, and registries for it."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests import npm
+from tests.browser.filled import fill
+from tests.protocol.clients.server import Server, serving
+
+HERE = Path(__file__).parent
+CALM = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+        "--disable-component-update", "--disable-sync")  # fmt: skip
+"""A browser of tests asks the registry alone."""
+
+RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
+
+
+@dataclass(frozen=True)
+class Look:
+    """The window in which a person works."""
+
+    width: int
+    height: int
+    scheme: Any
+
+
+WIDE_AND_LIGHT, NARROW_AND_DARK = Look(1280, 800, "light"), Look(360, 740, "dark")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    program = shutil.which("chromium")
+    if not program:
+        pytest.skip("Chromium is not installed here: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=CALM)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="session")
+def packages() -> Path:
+    npm.node_program()
+    return npm.installed(HERE) / "node_modules"
+
+
+@pytest.fixture(scope="session")
+def registry() -> Iterator[Server]:
+    with serving() as server:
+        fill(server)
+        yield server
+
+
+@pytest.fixture(params=[WIDE_AND_LIGHT, NARROW_AND_DARK], ids=["wide", "narrow"])
+def look(request: pytest.FixtureRequest) -> Look:
+    return request.param  # type: ignore[no-any-return] # pytest says nothing of it
+
+
+def settled(page: Page) -> None:
+    """Waits until every answer has come, or failed."""
+    expect(page.locator("h1")).to_be_visible()
+    expect(page.locator(".waiting")).to_have_count(0)
+
+
+Opens = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Opens]:
+    """Opens a page of the console. What goes wrong in its scripts, and what its policy refuses, fails the test."""
+    contexts, wrong = [], []
+
+    def open_page(server: Server, path: str = "", look: Look = WIDE_AND_LIGHT) -> Page:
+        size: Any = {"width": look.width, "height": look.height}
+        context = browser.new_context(viewport=size, color_scheme=look.scheme)
+        contexts.append(context)
+        page = context.new_page()
+        page.set_default_timeout(10_000)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda told: wrong.append(told.text) if "Content Security" in told.text else None)
+        page.on("dialog", lambda dialog: wrong.append(dialog.message))
+        page.goto(f"{server.url}/console/{path}")
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not wrong

@@ -1,0 +1,80 @@
+"""Every page, wide and light, narrow and dark: it can be read by all, and stays within its window."""
+
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import HERE, RULES, Look, Opens, settled
+from tests.protocol.clients.server import Server, serving
+
+pytestmark = pytest.mark.process
+
+PAGES = {
+    "": "Overview",
+    "subjects": "Subjects",
+    "subjects?q=nothing&deleted=true": "Subjects",
+    "subjects/customers-value": "customers-value",
+    "subjects/payments-value": "payments-value",
+    "subjects/%3A.eu%3Acustomers-value": "customers-value",
+    "subjects/gone-value": "gone-value",
+    "subjects/nothing": "nothing",
+    "subjects/orders-value/versions/1": "orders-value",
+    "subjects/orders-value/diff/1/2": "Version 1 to 2",
+    "ids/default/2": "Id 2",
+    "guids/none": "GUID",
+    "contexts": "Contexts",
+    "settings": "Settings",
+    "nowhere": "No such page",
+}
+
+
+def violations(page: Page, packages: Path) -> Any:
+    page.evaluate((packages / "axe-core" / "axe.min.js").read_text())
+    found = page.evaluate("rules => axe.run(document, {runOnly: rules})", list(RULES))
+    return [(each["id"], [node["html"] for node in each["nodes"]]) for each in found["violations"]]
+
+
+def test_every_page_can_be_read_by_all_and_stays_within_its_window(
+    registry: Server, opened: Opens, packages: Path, look: Look
+) -> None:
+    """WCAG 2.2 AA, as axe knows it; on a telephone only a table or a text may be wider than the page."""
+    page = opened(registry, look=look)
+    for path, title in PAGES.items():
+        page.goto(f"{registry.url}/console/{path}")
+        expect(page.locator("h1")).to_have_text(title)
+        settled(page)
+        assert violations(page, packages) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") == look.width, path
+
+
+def test_the_page_that_asks_for_a_key_can_be_read_by_all(
+    opened: Opens, packages: Path, look: Look, tmp_path: Path
+) -> None:
+    with serving(tmp_path, "--auth") as server:
+        page = opened(server, look=look)
+        expect(page.get_by_text("This registry asks for a key")).to_be_visible()
+        settled(page)
+        assert violations(page, packages) == []
+        assert page.evaluate("document.documentElement.scrollWidth") == look.width
+
+
+def test_first_rows_take_ten_requests_at_most(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "contexts")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.context.new_page().close()
+    page.goto("about:blank")
+    asked.clear()
+    page.goto(f"{registry.url}/console/subjects")
+    expect(page.get_by_role("link", name="orders-value")).to_be_visible()
+    settled(page)
+    assert len(asked) <= 10, asked
+
+
+def test_the_modules_have_the_types_that_they_say(packages: Path) -> None:
+    """There is no build step: nothing else would find a name that is misspelled before a browser does."""
+    done = subprocess.run([packages / ".bin" / "tsc", "-p", HERE], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.returncode) == ("", 0)

@@ -1,0 +1,119 @@
+"""Keys, answers that fail, and schemas that want to be more than text."""
+
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import Opens, settled
+from tests.browser.filled import fill_with_scripts
+from tests.protocol.clients.server import Server, run, serving
+
+pytestmark = pytest.mark.process
+
+
+def sign_in(page: Page, name: str, secret: str) -> None:
+    page.get_by_label("Name of the key").fill(name)
+    page.get_by_label("Secret").fill(secret)
+    page.get_by_role("button", name="Sign in").click()
+
+
+def test_a_key_opens_the_registry_for_one_tab(opened: Opens, tmp_path: Path) -> None:
+    """Its secret is in no URL, and in no storage that outlives the tab."""
+    secret = run("keys", "create", "ada", "--role", "admin", "--data", str(tmp_path)).stdout.split()[-1]
+    with serving(tmp_path, "--auth") as server:
+        page = opened(server, "subjects")
+        sign_in(page, "ada", "wrong")
+        expect(page.get_by_text("does not know the key ada")).to_be_visible()
+        sign_in(page, "ada", secret)
+        expect(page.get_by_text("Nothing is registered yet.")).to_be_visible()
+        page.reload()
+        expect(page.get_by_text("Nothing is registered yet.")).to_be_visible()
+        assert secret not in page.url
+        assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
+        other = page.context.new_page()
+        other.goto(page.url)
+        expect(other.get_by_text("This registry asks for a key")).to_be_visible()
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_text("This registry asks for a key")).to_be_visible()
+        assert page.evaluate("sessionStorage.length") == 0
+
+
+def test_a_restricted_key_sees_its_own_and_is_told_why_not_others(opened: Opens, tmp_path: Path) -> None:
+    secret = run(
+        "keys", "create", "bob", "--role", "reader", "--subjects", "a-", "--data", str(tmp_path)
+    ).stdout.split()[-1]
+    with serving(tmp_path, "--auth") as server:
+        page = opened(server, "subjects/b-value")
+        sign_in(page, "bob", secret)
+        expect(page.get_by_text("Your key does not permit this.").first).to_be_visible()
+        expect(page.get_by_text("40301").first).to_be_visible()
+
+
+@pytest.mark.parametrize("status, told", [(500, "50001"), (0, "The registry does not answer")])
+def test_an_answer_that_fails_says_so_in_its_place_and_the_rest_works(
+    registry: Server, opened: Opens, status: int, told: str
+) -> None:
+    failing = True
+
+    def answer(route: Route) -> None:
+        if not failing:
+            route.continue_()
+        elif status:
+            route.fulfill(status=status, body='{"error_code": 50001, "message": "Error in the backend data store"}')
+        else:
+            route.abort()
+
+    page = opened(registry)
+    page.route("**/history**", answer)
+    page.goto(f"{registry.url}/console/subjects/orders-value")
+    history = page.get_by_role("region", name="History")
+    expect(history.get_by_role("alert")).to_contain_text(told)
+    expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(1)
+    failing = False
+    history.get_by_role("button", name="Try again").click()
+    expect(history.get_by_text("registered version 2")).to_be_visible()
+
+
+def test_one_schema_that_cannot_be_read_leaves_the_rest_as_it_is(opened: Opens, tmp_path: Path) -> None:
+    """Elsewhere one bad schema blanks the page."""
+    with serving(tmp_path) as server:
+        for at in range(30):
+            server.ask(
+                "POST", f"/subjects/s{at:02}/versions", {"schema": f'{{"type":"fixed","name":"F","size":{at + 1}}}'}
+            )
+    (broken,) = tmp_path.rglob("0000000007.json")
+    broken.write_bytes(b"not a body")
+    with serving(tmp_path) as server:
+        page = opened(server, "subjects")
+        expect(page.get_by_role("row")).to_have_count(31)
+        page.get_by_role("link", name="s06").click()
+        expect(page.get_by_role("alert")).to_have_count(1)
+        expect(page.get_by_role("link", name="Version 1")).to_be_visible()
+        expect(page.get_by_text("registered version 1")).to_be_visible()
+
+
+def test_nothing_that_a_schema_says_is_run(opened: Opens) -> None:
+    """Names, docs, defaults, metadata, refusals that quote them, addresses: all of it is text."""
+    with serving() as server:
+        names = fill_with_scripts(server)
+        page = opened(server, "subjects")
+        for name in names:
+            encoded = quote(name, safe="")
+            for path in (
+                f"subjects?q={encoded}",
+                f"subjects/{encoded}",
+                f"subjects/{encoded}/versions/{encoded}",
+                f"subjects/{encoded}/diff/1/2",
+                f"subjects/{encoded}/diff/{encoded}/2",
+                f"subjects/no{encoded}",
+                f"ids/{encoded}/{encoded}",
+                f"guids/{encoded}",
+            ):
+                page.goto(f"{server.url}/console/{path}")
+                expect(page.locator("h1")).to_be_visible()
+                settled(page)
+                assert page.evaluate("document.documentElement.dataset.hit") is None, path
+                assert page.locator("img, iframe, main svg, main script").count() == 0, path
