@@ -111,6 +111,9 @@ class NoLog:
     def end(self) -> Link | None:
         return None
 
+    def newest(self) -> int:
+        return 0
+
     def untold(self) -> Iterator[str]:
         return iter(())
 

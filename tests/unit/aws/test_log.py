@@ -1,11 +1,14 @@
 """The log of a registry in AWS: the table while it keeps the rows, then the segments."""
 
+import hashlib
+import json
 from collections.abc import Callable
 
 import pytest
 
+from sigla import keys
 from sigla.ports.log import LogEntry
-from sigla.stores.dynamodb.log import AwsLog
+from sigla.stores.dynamodb.log import AwsLog, segment_number
 from sigla.upkeep.chain import Break, Verified, verify
 from tests.attack.stories import ONE, TWO, config, register
 from tests.attack.test_aws_restored import Backup, store_of
@@ -110,6 +113,35 @@ def test_a_restored_table_makes_a_fork_and_nothing_else(world: World, stores: Aw
     do(world, STORY[2])
     follow(stores)
     assert kinds(verify(stores.log)) == [Break.FORKED]
+
+
+def test_a_table_that_was_just_restored_has_segments_behind_its_end(world: World, stores: AwsStores) -> None:
+    """Before the next segment follows the same one as they do."""
+    do(world, STORY[0])
+    follow(stores)
+    backup = Backup(store_of(world))
+    do(world, STORY[1])
+    follow(stores)
+    backup.restore()
+    assert kinds(verify(stores.log)) == [Break.FORKED]
+
+
+@pytest.mark.parametrize("after", range(4))
+@pytest.mark.parametrize("is_chained", [False, True])
+def test_a_segment_that_was_put_there_is_told(world: World, stores: AwsStores, after: int, is_chained: bool) -> None:
+    """Whoever writes to the bucket alone cannot tell a story of its own there: in the middle, and at the end."""
+    in_segments(world, stores)
+    names = [f"{stores.registry}/journal/{name}" for name in segments(stores)]
+    real = stores.s3.get_object(Bucket=BUCKET, Key=names[after])["Body"].read()
+    first, _, rest = real.partition(b"\n")
+    line = {name: value for name, value in json.loads(first).items() if name not in ("before", "follows")}
+    number = segment_number(names[after])
+    if is_chained:
+        line |= {"follows": number, "before": hashlib.sha256(real).hexdigest()}
+    forged = json.dumps(line).encode() + b"\n" + rest
+    stores.s3.put_object(Bucket=BUCKET, Key=keys.segment_object(stores.registry, number + 1), Body=forged)
+    behind = {Break.FORKED} if after == len(STORY) - 1 else set()
+    assert set(kinds(verify(stores.log))) == behind | {Break.FORKED if is_chained else Break.DAMAGED}
 
 
 def test_segments_of_an_earlier_release_are_held_by_the_first_that_names_one(world: World, stores: AwsStores) -> None:

@@ -86,6 +86,10 @@ class Log(Protocol):
         """The last link, as it was written down apart from the chain; None before there is one."""
         ...
 
+    def newest(self) -> int:
+        """The number of the last link, also of one that is still being written; 0 before there is one."""
+        ...
+
     def untold(self) -> Iterator[str]:
         """Commits that ought to be in a link and are in none, each as a sentence."""
         ...

@@ -7,7 +7,8 @@ A link is a row in a directory, a segment in AWS. What does not fit together tel
     forked    two links follow the same one: the table was restored to an earlier moment, and went on from there
 
 Links that name none before them are those of earlier releases, and the first of all. What they say is held by the first
-one after them that names one.
+one after them that names one: it follows the last of them. A link that names none, and is passed by like that, belongs
+to no chain; and one behind the last that the table knows was put there, or the table was restored.
 """
 
 from collections.abc import Iterable, Iterator
@@ -68,6 +69,8 @@ def verify(log: Log, *, since: str = "") -> Verified:
         )
         return found
     found.flaws += known.misfits_at_end(end)
+    if end is not None and found.last > end.number:
+        found.flaws += known.misfits_behind(log.newest())  # asked last: what is being written meanwhile is known there
     found.flaws += (ChainFlaw(Break.MISSING, sentence) for sentence in log.untold())
     return found
 
@@ -91,14 +94,31 @@ class _MetLinks:
         self._chained = False
         self._hashes: BoundedMemory[int, str] = BoundedMemory(REMEMBERED)
         self._followers: BoundedMemory[int, int] = BoundedMemory(REMEMBERED)
+        # Links in a row that name none before them, and the last link of all.
+        self._unchained: list[int] = []
+        self._last = 0
 
     def misfits(self, link: Link) -> Iterator[ChainFlaw]:
         if link.damage:
             yield ChainFlaw(Break.DAMAGED, f"The {self._what} {link.number} {link.damage}.")
         if link.before:
             self._chained = True
+            yield from self._passed_by(link.follows)
             yield from self._misfits(link)
+        elif not link.follows and not link.damage:
+            self._unchained.append(link.number)
         self._hashes.keep(link.number, link.hash)
+        self._last = link.number
+
+    def _passed_by(self, held: int) -> Iterator[ChainFlaw]:
+        """Links that name none before them, behind the one that is held by a later one or by the end."""
+        for number in self._unchained:
+            if number > held:
+                yield ChainFlaw(
+                    Break.DAMAGED,
+                    f"The {self._what} {number} belongs to no chain: it follows none, and none follows it.",
+                )
+        self._unchained.clear()
 
     def _misfits(self, link: Link) -> Iterator[ChainFlaw]:
         follows = link.follows
@@ -126,10 +146,20 @@ class _MetLinks:
             if self._chained:
                 yield ChainFlaw(Break.DAMAGED, f"Which {self._what} was the last one is not known any more.")
             return
+        yield from self._passed_by(end.number)
         known = self._hashes.get(end.number)
         if known is None:
             yield ChainFlaw(Break.MISSING, f"The {self._what} {end.number} is missing, which was the last one.")
         elif known != end.hash:
             yield ChainFlaw(
                 Break.DAMAGED, f"The {self._what} {end.number} was changed, or what is known of it as the last one."
+            )
+
+    def misfits_behind(self, newest: int) -> Iterator[ChainFlaw]:
+        """newest: the number of the last link that the table knows, after all of them were looked at."""
+        if self._last > newest:
+            yield ChainFlaw(
+                Break.FORKED,
+                f"The {self._what} {self._last} comes after {newest}, the last one that the table knows: the table was "
+                "restored to an earlier moment, or it was put there by hand.",
             )

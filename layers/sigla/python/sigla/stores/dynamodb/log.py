@@ -60,6 +60,11 @@ class AwsLog:
         )
         return Link(number, hash) if number and hash else None
 
+    def newest(self) -> int:
+        """As the table knows it: a segment is claimed there before its object is written."""
+        last = self._journal.last_segment()
+        return 0 if last is None else int(last["number"])
+
     def untold(self) -> Iterator[str]:
         """Rows that bear the number of a segment which does not tell them, are put aside, or wait for too long."""
         wanted: dict[int, set[str]] = defaultdict(set)

@@ -121,6 +121,9 @@ class EmbeddedLog:
         found = self._unit.connection.execute("SELECT position, hash FROM journal_end").fetchone()
         return None if found is None else Link(*found)
 
+    def newest(self) -> int:
+        return self._journal.end()
+
     def untold(self) -> Iterator[str]:
         """Every commit is a row, and nothing else."""
         return iter(())
