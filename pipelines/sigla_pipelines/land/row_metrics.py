@@ -57,7 +57,7 @@ class Tally:
     def read(self, records: pa.RecordBatch) -> None:
         """Records of RAW, each once."""
         table = pa.Table.from_batches([records.select(["topic", "partition", "offset"])])
-        found = table.group_by(["topic", "partition"]).aggregate(
+        found = table.group_by(["topic", "partition"], use_threads=False).aggregate(
             [("offset", "min"), ("offset", "max"), ("offset", "count")]
         )
         for row in found.to_pylist():
@@ -72,7 +72,7 @@ class Tally:
     def wrote(self, table: str, topic: str, columns: Mapping[str, Any]) -> None:
         """Rows of a table. columns: each of _KEYS, and of what _SUMS adds up but rows."""
         rows = pa.table({**columns, "rows": pa.repeat(pa.scalar(1, pa.int64()), len(columns["offset"]))})
-        for row in rows.group_by(list(_KEYS)).aggregate(list(_SUMS)).to_pylist():
+        for row in rows.group_by(list(_KEYS), use_threads=False).aggregate(list(_SUMS)).to_pylist():
             key = table, topic, *(row[name] for name in _KEYS)
             added = _Sum(*(row[f"{name}_{how}"] for name, how in _SUMS))
             self._metrics[key] = self._metrics[key].plus(added) if key in self._metrics else added
