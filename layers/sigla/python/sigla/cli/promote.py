@@ -57,6 +57,12 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--primary", type=name_argument, metavar="URL", help="the store of the primary; --force goes without it"
     )
+    parser.add_argument(
+        "--url",
+        type=name_argument,
+        metavar="URL",
+        help="of directories: where the follower is served, so that the server of the old primary follows it",
+    )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--force", action="store_true", help="the primary is lost: go on with what the follower has")
     how.add_argument("--undo", action="store_true", help="take back a promotion that was cut off")
@@ -97,6 +103,7 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
             rehearse=regions.pair.rehearse,
             token=secrets.token_hex(8),
             now=regions.here.clock.now(),
+            url=args.url or "",
         )
     )
     if not done.changed:
