@@ -15,13 +15,24 @@ from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports.replaying import Shipment
 
 
-def shipped_line(shipment: Shipment) -> bytes:
+def shipment_form(shipment: Shipment) -> dict[str, Any]:
+    """A commit as JSON has it."""
     bodies = [
         {"context": key.context, "id": key.id, "body": records.body_bytes(key, body).decode()}
         for key, body in shipment.bodies.items()
     ]
-    form = {FORM: SHIPPED_LINE, "position": shipment.position, "row": shipment.form.decode(), "bodies": bodies}
-    return orjson.dumps(form, option=orjson.OPT_APPEND_NEWLINE)
+    return {FORM: SHIPPED_LINE, "position": shipment.position, "row": shipment.form.decode(), "bodies": bodies}
+
+
+def shipment_of(form: Any, where: str) -> Shipment:
+    """where: the form is, for people. Raises FormTooNew, ValueError, and what a form of another shape raises."""
+    if number := newer(form, SHIPPED_LINE):
+        raise FormTooNew(where, number, SHIPPED_LINE)
+    return Shipment(int(form["position"]), form["row"].encode(), dict(map(_told_body, form["bodies"])))
+
+
+def shipped_line(shipment: Shipment) -> bytes:
+    return orjson.dumps(shipment_form(shipment), option=orjson.OPT_APPEND_NEWLINE)
 
 
 def shipped_objects(shipments: Iterable[Shipment], most_bytes: int) -> Iterator[bytes]:
@@ -39,11 +50,8 @@ def shipped_objects(shipments: Iterable[Shipment], most_bytes: int) -> Iterator[
 def shipments_in(name: str, content: bytes) -> Iterator[Shipment]:
     """Raises ValueError for what is not made of such lines, FormTooNew."""
     for line in content.splitlines():
-        form = orjson.loads(line)
-        if number := newer(form, SHIPPED_LINE):
-            raise FormTooNew(name, number, SHIPPED_LINE)
         try:
-            yield Shipment(int(form["position"]), form["row"].encode(), dict(map(_told_body, form["bodies"])))
+            yield shipment_of(orjson.loads(line), name)
         except (LookupError, TypeError, AttributeError) as wrong:
             raise ValueError(f"{name} is not what a region tells") from wrong
 
