@@ -10,25 +10,30 @@ from urllib.parse import quote_plus
 
 import pytest
 
+from sigla import keys
 from sigla.errors import Closed, StoreError
 from sigla.functions import region_turns
+from sigla.functions.journal import CUT_OFF_MS
 from sigla.functions.region_turns import RegionTurns
 from sigla.functions.shipping import Shipping
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
+from sigla.stores.dynamodb import imports
 from sigla.stores.dynamodb.actions import update
+from sigla.stores.dynamodb.changes import is_marked
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.aws import failing
 from tests.attack.aws_replay import check_equal, stores
 from tests.attack.ports import At, Between, client
 from tests.attack.replay import TRAFFIC, ask
-from tests.attack.stories import HISTORY, THREE, config, register
+from tests.attack.stories import HISTORY, THREE, config, delete, mode, register
 from tests.attack.test_aws_copying import account, two
 from tests.attack.world import World
 from tests.contract.aws import Account
 from tests.unit.aws.faults import Fault, Killed
-from tests.unit.aws.journaling import as_streamed, event_of, follower
+from tests.unit.aws.journaling import as_streamed, event_of
+from tests.unit.aws.journaling import follower as follower_of
 from tests.unit.registry.tell import s
 
 __all__ = ["account"]
@@ -82,7 +87,7 @@ class Regions:
         other = self.b if world is self.a else self.a
         here, there = self.store(world, between), self.store(other, between)
         name = stores(world).registry
-        with follower(stores(world), self.clock) as follow:
+        with follower_of(stores(world), self.clock) as follow:
             telling = Shipping(follow, here.region, here.bodies, there.objects, registry=name, tell=self.told.append)
             assert telling(event_of(as_streamed(stores(world))))["rows"] >= 0
         names = list(self.store(other).objects.names(f"{name}/from/"))
@@ -275,3 +280,36 @@ def test_a_registry_without_a_second_region_is_asked_nothing_more(account: Accou
 
         assert regions.tell(a, note) == []
         assert calls == []
+
+
+def test_a_region_that_follows_finishes_no_import(regions: Regions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One was cut off at its primary, which finishes it: here the journal function has nothing to fail at."""
+    monkeypatch.setattr(imports, "AT_ONCE", 1)
+    names = ("orders", "a", "b")
+    ask(regions.a, [*(register(name) for name in names), *(delete(name) for name in names)])
+    for number in range(60):
+        with suppress(Killed):
+            mode("", "IMPORT")(regions.a.registry_with(At(number, failing(Fault.KILLED))))
+        if is_being_cleared(regions.a):
+            break
+    regions.join()
+    assert is_being_cleared(regions.b)
+    regions.clock.time += 2 * CUT_OFF_MS
+    told = list[Any]()
+    with follower_of(stores(regions.b), regions.clock, told=told) as follow:
+        follow({"source": "aws.events"})
+    assert [line["event"] for line in told] == ["journal"]
+    with follower_of(stores(regions.a), regions.clock) as follow:
+        follow({"source": "aws.events"})
+    assert not is_being_cleared(regions.a)
+    assert regions.turn(regions.b)["carry_out"] > 0
+    assert not is_being_cleared(regions.b)
+    check_equal(regions.a, regions.b)
+
+
+def is_being_cleared(world: World) -> bool:
+    """Whether settings bear the mark of an import that has begun."""
+    found = stores(world).dynamodb.scan(TableName=stores(world).table)["Items"]
+    return any(
+        is_marked(item["revision"]["S"]) for item in found if item["sk"]["S"] == keys.SETTINGS and "revision" in item
+    )

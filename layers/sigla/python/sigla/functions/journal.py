@@ -13,7 +13,7 @@ from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import islice
@@ -21,6 +21,7 @@ from math import inf
 from typing import Any
 
 from sigla import keys, observe
+from sigla.errors import Closed
 from sigla.functions.housekeeping import Tombstones, left_behind
 from sigla.functions.segments import AT_ONCE, MOST_BYTES, MOST_ROWS, Segments, key_of, waits
 from sigla.model import BodyKey, Subject
@@ -219,7 +220,8 @@ class Follower:
             return
 
     def _resume(self, before: int, work: Work) -> None:
-        self._settle(self._catalog.resume_imports(before), work)
+        with suppress(Closed):  # in a region that follows: its primary finishes them
+            self._settle(self._catalog.resume_imports(before), work)
 
     def _since(self, asked: Mapping[str, Any]) -> int:
         """Milliseconds; as far back as rows are kept if nothing is said."""

@@ -39,27 +39,33 @@ def partition(tools: Tools, subject: Subject) -> Rows:
     place = tools.places.head(subject)
     for _ in range(TRIES):
         before = _moved(tools.table.get(place))
-        found = {item["sk"]: item for item in tools.table.query(place[0]) if item["sk"] != keys.SETTINGS}
+        found = standing_rows(tools, subject)
         head = tools.table.get(place)
         if _moved(head) == before:
             return {**found, **({keys.HEAD: head} if head else {})}
     raise Conflict("a subject was not copied: it has too many writers")
 
 
+def standing_rows(tools: Tools, subject: Subject) -> Rows:
+    """As it is found, where no commit comes in between."""
+    pk, _ = tools.places.head(subject)
+    return {item["sk"]: item for item in tools.table.query(pk) if item["sk"] != keys.SETTINGS}
+
+
 def _moved(head: Item | None) -> int:
     return head.get("revision", 0) if head else 0
 
 
-def differences(places: Places, subject: Subject, wanted: Rows, standing: Rows) -> Iterator[list[Action]]:
-    """What has to be written where `standing` is, each group before the next one."""
-    for sk, item in standing.items():
+def differences(places: Places, subject: Subject, wanted: Rows, found: Rows) -> Iterator[list[Action]]:
+    """What has to be written where `found` is, each group before the next one."""
+    for sk, item in found.items():
         if sk not in wanted and not sk.startswith(keys.COMMIT):
             gone = _following(places, subject, item)
             kept = _following(places, subject, wanted[sk]) if sk in wanted else {}
             yield [delete(key) for key in gone if key not in kept]
             yield [delete((item["pk"], sk))]
     for sk, item in sorted(wanted.items(), key=lambda each: each[0] == keys.HEAD):
-        before = standing.get(sk)
+        before = found.get(sk)
         if before == item:
             continue
         after = _following(places, subject, item)

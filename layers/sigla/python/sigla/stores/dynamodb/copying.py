@@ -16,8 +16,8 @@ each side has for itself is not copied: counters of ids, segments, names behind 
 """
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -209,13 +209,16 @@ class TableCopy:
         raise Conflict("a ceiling was not copied: it has too many writers")
 
     def _copy_subjects(self, subjects: Iterable[Subject]) -> None:
-        waiting = iter(subjects)
         with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="copying") as readers:
-            while some := list(islice(waiting, AT_ONCE)):
-                wanted = list(readers.map(partial(copied_subjects.partition, self._source), some))
-                for subject, rows in zip(some, wanted, strict=True):
-                    standing = copied_subjects.partition(self._target, subject)
-                    self._write(copied_subjects.differences(self._target.places, subject, rows, standing))
+            self._write(self._subject_differences(subjects, readers))
+
+    def _subject_differences(self, subjects: Iterable[Subject], readers: Executor) -> Iterator[list[Action]]:
+        waiting = iter(subjects)
+        while some := list(islice(waiting, AT_ONCE)):
+            wanted = list(readers.map(partial(copied_subjects.partition, self._source), some))
+            standing = list(readers.map(partial(copied_subjects.standing_rows, self._target), some))
+            for subject, rows, before in zip(some, wanted, standing, strict=True):
+                yield from copied_subjects.differences(self._target.places, subject, rows, before)
 
     def _copy_rows(self, places: Iterable[Key]) -> None:
         for place in places:
@@ -320,11 +323,12 @@ class TableCopy:
             for key, commit in told.items()
         }
 
-    def _mark(self, rows: Iterable[Item]) -> None:
+    def _mark(self, rows: Sequence[Item]) -> None:
         """Commits that the copy has are known from now on, and stand in the history of each subject."""
-        for row in rows:
-            form = unpacked(row["form"])
-            self._write([histories.items_of(self._target.places, form, _time_in(row)), [self._journal_row(row)]])
+        self._write(
+            [*histories.items_of(self._target.places, unpacked(row["form"]), _time_in(row)), self._journal_row(row)]
+            for row in rows
+        )
 
     def _journal_row(self, item: Item) -> Action:
         """As another one: which segment tells it is of each side."""

@@ -71,12 +71,14 @@ class Imports:
         return self._sweep(subjects)
 
     def resume(self, *, before: int, now: int) -> tuple[BodyKey, ...]:
-        """Finishes what was cut off before a time, or takes it back where it cannot be any more."""
+        """Finishes what was cut off before a time, or takes it back where it cannot be any more. Raises Closed."""
         buried: list[BodyKey] = []
         for scope, settings, at, asker in list(self.lists.marked()):
             if at < before:
                 author = Author("", RESUMED, asker=asker) if asker else None
                 change = ImportBegun(scope, settings, now, secrets.token_hex(8), author=author)
+                # Nothing else of this instance may have told it what the region is.
+                self.commits.tools.fence.read()
                 try:
                     buried += self.begin(change)
                 except (Conflict, OutcomeUnknown):

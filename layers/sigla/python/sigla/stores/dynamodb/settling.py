@@ -52,13 +52,18 @@ class Settling:
         """May be repeated; no other process may write meanwhile."""
         shared = self._shared()
         self._write([action] for action in self._differences(shared))
-        for subject, generations in shared.generations.items():
-            if len(generations) > 1 or self._is_behind(subject, *generations):
-                sweeping.sweep(self._tools, subject)
+        for subject in self._left_behind(shared):
+            sweeping.sweep(self._tools, subject)
 
-    def _is_behind(self, subject: Subject, generation: int) -> bool:
-        head = self._tools.table.get(self._tools.places.head(subject))
-        return items.state(subject, head).head.generation != generation
+    def _left_behind(self, shared: _Shared) -> list[Subject]:
+        """Subjects with rows of an earlier generation than theirs."""
+        places = self._tools.places
+        heads = self._tools.table.get_many([places.head(subject) for subject in shared.generations])
+        return [
+            subject
+            for subject, generations in shared.generations.items()
+            if generations != {items.state(subject, heads.get(places.head(subject))).head.generation}
+        ]
 
     # --- what stands here --------------------------------------------------------------------------------------------
 
