@@ -34,6 +34,7 @@ NAMES = (
     "guesses",
     "upgrade",
     "exporters",
+    "following",
 )
 ON_SPARK = ("load_topic", "land", "many_topics", "upsert", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""

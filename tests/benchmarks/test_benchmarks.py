@@ -23,6 +23,7 @@ SLOW = {
     "client_calls",
     "cold_start",
     "exporters",
+    "following",
     "herd",
     "import_time",
     "serve_cpu",

@@ -1,15 +1,21 @@
 """`sigla serve --follow`: two servers of one registry, and clients that ask either."""
 
 import json
+import socket
+import sqlite3
+import threading
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
+from http.client import HTTPException
 from pathlib import Path
+from random import Random
 
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from tests.protocol.clients.server import Server, run, serving
+from tests.waiting import eventually
 
 INT, LONG = ({"schema": json.dumps(kind)} for kind in ("int", "long"))
 ORDER = {"type": "record", "name": "Order", "fields": [{"name": "id", "type": "long"}]}
@@ -158,3 +164,62 @@ def test_confluent_s_client_with_both_urls_notices_nothing(tmp_path: Path) -> No
 def confluents(urls: str) -> Iterator[SchemaRegistryClient]:
     with SchemaRegistryClient({"url": urls}) as client:
         yield client
+
+
+@pytest.mark.soak
+def test_whatever_is_killed_both_have_the_same_in_the_end_and_no_id_means_two_things(tmp_path: Path) -> None:
+    """Writers at both, either killed again and again at any moment: what was acknowledged is there, once."""
+    acknowledged: dict[int, str] = {}
+    random, rounds = Random(7), 12
+    ports = [_free_port(), _free_port()]
+
+    def write(server: Server, name: str, over: threading.Event) -> None:
+        number = 0
+        while not over.is_set():
+            number += 1
+            text = json.dumps({"type": "fixed", "name": f"{name}{number}", "size": 1})
+            with suppress(OSError, ValueError, HTTPException):
+                answer = server.ask("POST", f"/subjects/{name}-{number}/versions", {"schema": text})
+                if answer.status == 200:
+                    assert acknowledged.setdefault(int(answer.json["id"]), text) == text
+
+    with ExitStack() as whole:
+        primary = whole.enter_context(serving(tmp_path / "a", "--port", str(ports[0])))
+        whole.enter_context(following(primary, tmp_path / "b")).kill()
+        primary.kill()
+    for number in range(rounds):
+        with ExitStack() as opened:
+            primary = opened.enter_context(serving(tmp_path / "a", "--port", str(ports[0])))
+            follower = opened.enter_context(serving(tmp_path / "b", "--port", str(ports[1])))
+            over = threading.Event()
+            writers = [
+                threading.Thread(target=write, args=(server, f"r{number}{which}", over))
+                for which, server in (("a", primary), ("b", follower))
+            ]
+            for each in writers:
+                each.start()
+            over.wait(random.uniform(0.2, 1.5))
+            victims = [[primary], [follower], [primary, follower]][number % 3]
+            for victim in victims:
+                victim.kill()
+            over.set()
+            for each in writers:
+                each.join()
+    with serving(tmp_path / "a", "--port", str(ports[0])) as primary, serving(tmp_path / "b") as follower:
+        end = primary.ask("GET", "/subjects").json
+        eventually(lambda: follower.ask("GET", "/subjects").json == end)
+        for id, text in acknowledged.items():
+            for server in (primary, follower):
+                assert json.loads(server.ask("GET", f"/schemas/ids/{id}").json["schema"]) == json.loads(text)
+    assert len(acknowledged) > 10 * rounds
+    assert _journal(tmp_path / "a") == _journal(tmp_path / "b")
+
+
+def _journal(data: Path) -> list[bytes]:
+    with closing(sqlite3.connect(data / "catalog.sqlite")) as catalog:
+        return [form for (form,) in catalog.execute("SELECT form FROM journal ORDER BY position")]
+
+
+def _free_port() -> int:
+    with closing(socket.create_server(("127.0.0.1", 0))) as listening:
+        return int(listening.getsockname()[1])
