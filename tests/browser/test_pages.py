@@ -69,7 +69,7 @@ def test_first_rows_take_ten_requests_at_most(registry: Server, opened: Opens) -
     page.goto("about:blank")
     asked.clear()
     page.goto(f"{registry.url}/console/subjects")
-    expect(page.get_by_role("link", name="orders-value")).to_be_visible()
+    expect(page.get_by_role("link", name="orders-value", exact=True)).to_be_visible()
     settled(page)
     assert len(asked) <= 10, asked
 

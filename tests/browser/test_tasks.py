@@ -45,9 +45,9 @@ def heading(page: Page) -> Locator:
 def test_a_subject_is_found_by_its_name_from_any_page(way: Way) -> None:
     page, choose = way("contexts")
     choose(page, page.get_by_role("searchbox", name="Find subjects"))
-    page.keyboard.type("cust")
+    page.keyboard.type("ERS-V")
     page.keyboard.press("Enter")
-    choose(page, page.get_by_role("row", name="customers-value default").get_by_role("link"))
+    choose(page, page.get_by_role("row", name="customers-value default").get_by_role("link", name="customers"))
     expect(heading(page)).to_have_text("customers-value")
     expect(page).to_have_title("customers-value · Sigla")
 
@@ -102,6 +102,13 @@ def test_what_is_soft_deleted_is_seen_where_it_is_asked_for(way: Way) -> None:
     page, choose = way("subjects?deleted=true&q=gone")
     choose(page, page.get_by_role("link", name="gone-value"))
     expect(page.locator("dd", has_text="soft-deleted")).to_be_visible()
+
+
+def test_subjects_of_one_type(way: Way) -> None:
+    page, choose = way("subjects?type=PROTOBUF")
+    expect(page.get_by_role("row")).to_have_count(2)
+    choose(page, page.get_by_role("link", name="payments-value"))
+    expect(page.locator("dd", has_text="PROTOBUF")).to_be_visible()
 
 
 def test_the_next_fifty_and_back(way: Way) -> None:

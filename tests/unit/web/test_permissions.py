@@ -228,6 +228,9 @@ ROWS = (
     Row("PUT /config/{subject}", "/config/:.team:", IN_TEAM, {"compatibility": "NONE"}),
     Row("DELETE /config/{subject}", "/config/a-one", IN_A),
     Row("GET /settings", "/settings", ANYWHERE),
+    Row("GET /console/api/subjects", "/console/api/subjects", ANYWHERE, sees=([TEAM, *EVERY], OWN, []), team=[TEAM]),
+    Row("GET /console/api/subjects", "/console/api/subjects?contains=ONE&type=AVRO", ANYWHERE,
+        sees=(["a-one", "b-one"], ["a-one"], [])),
     Row("GET /mode", "/mode", ANYWHERE),
     Row("PUT /mode", "/mode", OUTSIDE, {"mode": "READONLY"}),
     Row("DELETE /mode", "/mode", OUTSIDE),
@@ -372,7 +375,7 @@ def judge(row: Row, who: Who, reply: Reply, *, by_token: bool) -> None:
         assert reply.json["error_code"] == (40410 if row.route.startswith("DELETE /associations") else 40403)
     elif row.sees:
         seen = reply.json
-        if row.route == "GET /schemas" or row.route.startswith("GET /associations"):
+        if row.route in ("GET /schemas", "GET /console/api/subjects") or row.route.startswith("GET /associations"):
             seen = [each["subject"] for each in seen]
         if row.route == "POST /associations:batchGet":
             seen = [[one["subject"] for one in each["result"].get("associations", ())] for each in seen["results"]]

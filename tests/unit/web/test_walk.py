@@ -62,6 +62,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/config/s", None, 200, {"normalize": True, "compatibilityLevel": "BACKWARD"}),
         ("DELETE", "/config/s", None, 200, {"normalize": True, "compatibilityLevel": "BACKWARD"}),
         ("GET", "/settings", None, 200, ...),
+        ("GET", "/console/api/subjects", None, 200, ...),
         ("GET", "/mode", None, 200, {"mode": "READWRITE"}),
         ("PUT", "/mode", {"mode": "readonly"}, 200, {"mode": "readonly"}),
         ("DELETE", "/mode", None, 200, {"mode": "READONLY"}),

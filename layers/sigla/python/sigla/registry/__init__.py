@@ -36,6 +36,7 @@ class Registry(Resources):
 
     schemas = _listing.schemas
     subjects = _listing.subjects
+    found_subjects = _listing.found_subjects
     versions = _listing.versions
     referenced_by = _listing.referenced_by
 

@@ -8,7 +8,7 @@ from sigla.errors import SubjectNotFound
 from sigla.keys import utf16
 from sigla.model import Page, Record, Row, SchemaId, Search, Show, Subject, Version
 from sigla.registry.lookup import is_known, locate
-from sigla.registry.paging import paged
+from sigla.registry.paging import paged, pulsing
 from sigla.registry.resources import Resources, View
 from sigla.rules import names
 
@@ -20,6 +20,24 @@ def subjects(resources: Resources, search: Search, *, show: Show, page: Page) ->
     """Ascending by UTF-16 code units of the qualified name (SUB-1, SUB-2)."""
     found = resources.catalog.subjects(search, show, skip=page.offset)
     return paged(found, Page(0, page.limit))
+
+
+def found_subjects(
+    resources: Resources, search: Search, *, contains: str, schema_type: str, deleted: bool, page: Page
+) -> list[tuple[Subject, Row]]:
+    """Subjects by a part of their names, in any case, and by the type of their highest version; with that version.
+
+    Both may be empty: every subject is found then. No body is read, so one that is lost hides nothing (FIND-1 to 4).
+    """
+    skip = 0 if contains or schema_type else page.offset
+    rows = resources.catalog.versions(search, deleted=deleted, latest_only=True, skip=skip)
+    part = contains.casefold()
+    found = (
+        (subject, row)
+        for subject, row in pulsing(rows)
+        if part in subject.name.casefold() and schema_type in ("", row.type)
+    )
+    return paged(found, Page(page.offset - skip, page.limit))
 
 
 def versions(

@@ -15,10 +15,11 @@ STEPS_OF_AN_ITEM: Final = 10
 
 def paged(items: Iterable[Item], page: Page) -> list[Item]:
     """Asks about once a millisecond whether to go on, see `effort`: there may be a million items."""
-    return list(islice(_pulsing(items), page.offset, page.offset + page.limit))
+    return list(islice(pulsing(items), page.offset, page.offset + page.limit))
 
 
-def _pulsing(items: Iterable[Item]) -> Iterator[Item]:
+def pulsing(items: Iterable[Item]) -> Iterator[Item]:
+    """The items, as `paged` goes through them: for lists of which most is left out."""
     for item in items:
         effort.pulse(STEPS_OF_AN_ITEM)
         yield item

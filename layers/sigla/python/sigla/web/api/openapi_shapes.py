@@ -165,6 +165,20 @@ SHAPES: dict[str, Shape] = {
     "Settings": _list(
         _object("subject", subject=TEXT, config=_object(compatibilityLevel=_LEVEL, **_SETTINGS), mode=TEXT)
     ),
+    "FoundSubjects": _list(
+        _object(
+            "subject",
+            "version",
+            "id",
+            "schemaType",
+            "deleted",
+            subject=TEXT,
+            version=NUMBER,
+            id=NUMBER,
+            schemaType=TEXT,
+            deleted=FLAG,
+        )
+    ),
     "Mode": _object(mode={"type": ["string", "null"], "examples": ["READWRITE", "READONLY", "IMPORT"]}),
     "ModeRequest": _object("mode", mode={"type": ["string", "null"], "examples": ["READWRITE"]}),
     "Registration": _object("id", "guid", "schemaType", id=NUMBER, version=NUMBER, **_SCHEMA, **_HISTORY),

@@ -26,6 +26,7 @@ from sigla.contract import HIGHEST
 from sigla.errors import Refusal
 from sigla.exporters import refusals as exporter_refusals
 from sigla.keks import refusals as key_refusals
+from sigla.languages import LANGUAGES
 from sigla.registry import Registry
 from sigla.web.api.endpoints import associations, exporters, keks, schemas, server, settings, subjects
 from sigla.web.api.exchange import Exchange
@@ -272,6 +273,9 @@ ROUTES = (
     Route("GET", "/settings", READ, settings.listed_settings, "Config and mode of many subjects and contexts",
           "Settings", query=(Query("subjectPrefix", TEXT, BEGINS), *PAGED_SCHEMAS), lists=True),
 
+    Route("GET", "/console/api/subjects", READ, subjects.found, "Subjects by a part of their names", "FoundSubjects",
+          query=(Query("subjectPrefix", Text(":*:"), BEGINS), Query("contains", TEXT, "A part of the name"),
+                 Query("type", Word(frozenset(LANGUAGES))), DELETED, *PAGED_SCHEMAS), lists=True),
     Route("GET", "/mode", READ, settings.mode, "Mode of the default context", "Mode", query=(DEFAULT_TO_GLOBAL,)),
     Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
           body=Body("ModeRequest", "updateTopLevelMode"), query=(FORCE,),

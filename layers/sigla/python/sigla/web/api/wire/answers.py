@@ -6,7 +6,20 @@ from typing import Any
 
 from sigla.contract import CONFIG, CONFIG_UPDATE, ConfigField
 from sigla.keys import utf16
-from sigla.model import BodyKey, Config, Metadata, Record, Reference, Rule, RuleSet, Settings, Subject, Tagged, Version
+from sigla.model import (
+    BodyKey,
+    Config,
+    Metadata,
+    Record,
+    Reference,
+    Row,
+    Rule,
+    RuleSet,
+    Settings,
+    Subject,
+    Tagged,
+    Version,
+)
 from sigla.ports.zones import Zone
 from sigla.registry.differences import Compared
 from sigla.rules.difference import form_of
@@ -107,6 +120,12 @@ def compared(found: Compared) -> Json:
         for row in (found.old, found.new)
     )
     return {"subject": found.subject.qualified, "old": old, "new": new, **form_of(found.told)}
+
+
+def found_subject(subject: Subject, highest: Row) -> Json:
+    """A subject in a list, with what its highest version is."""
+    version = {"version": highest.version, "id": highest.id, "schemaType": highest.type, "deleted": highest.deleted}
+    return {"subject": subject.qualified, **version}
 
 
 def config(said: Config) -> Json:

@@ -1,28 +1,38 @@
-/** Subjects: found by how their names begin, page by page. */
+/** Subjects: found by a part of their names, their context and their type, page by page. */
 
 import { html } from "../vendor/preact.js";
 import { Asked, follow, Heading, Link, Pager, split } from "../parts.js";
-import { query, segment } from "../registry.js";
+import { contextSegment, query, segment } from "../registry.js";
 
 const PER_PAGE = 50;
+const TYPES = ["", "AVRO", "JSON", "PROTOBUF"];
 
-/** @typedef {{q: string, context: string, deleted: boolean, offset: number}} Wanted */
+/** @typedef {{subject: string, version: number, id: number, schemaType: string, deleted: boolean}} FoundSubject */
+
+/** @typedef {{q: string, context: string, type: string, deleted: boolean, offset: number}} Wanted */
 
 /** @param {{query: URLSearchParams}} given */
 export default function Subjects({ query: said }) {
   const wanted = {
     q: said.get("q") ?? "",
     context: said.get("context") ?? "",
+    type: TYPES.includes(said.get("type") ?? "") ? said.get("type") ?? "" : "",
     deleted: said.get("deleted") === "true",
     offset: Math.max(0, Number(said.get("offset")) || 0),
   };
-  const prefix = wanted.q.startsWith(":") ? wanted.q : `${wanted.context === "." ? "" : `:${wanted.context || "*"}:`}${wanted.q}`;
-  const asked = query({ deleted: wanted.deleted, offset: wanted.offset, limit: PER_PAGE + 1 });
+  const asked = query({
+    contains: wanted.q,
+    type: wanted.type,
+    deleted: wanted.deleted,
+    offset: wanted.offset,
+    limit: PER_PAGE + 1,
+  });
+  const scope = wanted.context === "." ? "" : `:${wanted.context || "*"}:`;
   return html`
     <${Heading} title="Subjects" />
     <${Filter} key=${to(wanted, 0)} wanted=${wanted} />
-    <${Asked} path=${`subjects${asked}&subjectPrefix=${encodeURIComponent(prefix)}`}>
-      ${(/** @type {string[]} */ found) => html`<${Found} found=${found} wanted=${wanted} />`}
+    <${Asked} path=${`console/api/subjects${asked}&subjectPrefix=${encodeURIComponent(scope)}`}>
+      ${(/** @type {FoundSubject[]} */ found) => html`<${Found} found=${found} wanted=${wanted} />`}
     <//>
   `;
 }
@@ -38,10 +48,16 @@ function Filter({ wanted }) {
     event.preventDefault();
     const said = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     const q = String(said.get("q") ?? "");
-    follow(to({ q, context: wanted.context, deleted: said.get("deleted") === "on", offset: 0 }, 0));
+    const type = String(said.get("type") ?? "");
+    follow(to({ q, context: wanted.context, type, deleted: said.get("deleted") === "on", offset: 0 }, 0));
   };
   return html`<form class="filter" onSubmit=${search}>
-    <label>Name begins with <input name="q" type="search" value=${wanted.q} autocomplete="off" spellcheck="false" /></label>
+    <label>Part of the name <input name="q" type="search" value=${wanted.q} autocomplete="off" spellcheck="false" /></label>
+    <label>Type
+      <select name="type">
+        ${TYPES.map((each) => html`<option value=${each} selected=${each === wanted.type}>${each || "any"}</option>`)}
+      </select>
+    </label>
     <label class="check"><input name="deleted" type="checkbox" checked=${wanted.deleted} /> Soft-deleted ones too</label>
     <button>Show</button>
     ${wanted.context &&
@@ -52,20 +68,23 @@ function Filter({ wanted }) {
   </form>`;
 }
 
-/** @param {{found: string[], wanted: Wanted}} given */
+/** @param {{found: FoundSubject[], wanted: Wanted}} given */
 function Found({ found, wanted }) {
   const shown = found.slice(0, PER_PAGE);
   if (!shown.length) {
-    return html`<p>${wanted.q || wanted.context ? "No subject begins so." : "Nothing is registered yet."}</p>`;
+    return html`<p>${to(wanted, 0) === "subjects" ? "Nothing is registered yet." : "No subject is like that."}</p>`;
   }
   return html`
     <div class="scroll" tabindex="0" role="region" aria-label="Subjects">
       <table>
         <thead>
-          <tr><th scope="col">Subject</th><th scope="col">Context</th></tr>
+          <tr>
+            <th scope="col">Subject</th><th scope="col">Context</th><th scope="col">Type</th><th scope="col">Version</th>
+            <th scope="col">Id</th>
+          </tr>
         </thead>
         <tbody>
-          ${shown.map((subject) => html`<${Row} key=${subject} subject=${subject} />`)}
+          ${shown.map((each) => html`<${Row} key=${each.subject} found=${each} />`)}
         </tbody>
       </table>
     </div>
@@ -74,11 +93,16 @@ function Found({ found, wanted }) {
   `;
 }
 
-/** @param {{subject: string}} given */
-function Row({ subject }) {
+/** @param {{found: FoundSubject}} given */
+function Row({ found: { subject, version, id, schemaType, deleted } }) {
   const { context, name } = split(subject);
   return html`<tr>
-    <th scope="row"><${Link} to=${`subjects/${segment(subject)}`}>${name}<//></th>
+    <th scope="row">
+      <${Link} to=${`subjects/${segment(subject)}`}>${name}<//>${deleted && html` <span class="tag">soft-deleted</span>`}
+    </th>
     <td>${context === "." ? html`<span class="hint">default</span>` : context}</td>
+    <td>${schemaType}</td>
+    <td>${version}</td>
+    <td><${Link} to=${`ids/${contextSegment(context)}/${id}`}>${id}<//></td>
   </tr>`;
 }
