@@ -139,3 +139,15 @@ def test_what_diverges_is_told_by_the_exit_status(tables: Urls, capsys: Captured
     capsys.readouterr()
     assert main(asked) == 1
     assert "1 diverge." in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "urls, word",
+    [
+        (["file:a", "dynamodb+s3://t/b"], "is a directory"),
+        (["dynamodb+s3://t/b"], "the store of the follower and that of the primary"),
+    ],
+)
+def test_misuse_is_refused_in_a_sentence(urls: list[str], word: str, capsys: Captured) -> None:
+    assert main(["regions", "follow", *urls, *FOLLOW]) == 2
+    assert word in capsys.readouterr().err

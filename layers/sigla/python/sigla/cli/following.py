@@ -24,7 +24,7 @@ def follow(args: argparse.Namespace, urls: list[str]) -> int:
     here, there = (address_of_region(url, args.registry) for url in urls)
     for address in (here, there):
         if address.scheme != "dynamodb+s3":
-            raise Misuse(f"{address} is a directory: tables of DynamoDB follow one another so.")
+            raise Misuse(f"{address} is a directory, and this command is for tables of DynamoDB.")
     with refusals(), opened_region(here) as one, opened_region(there) as other:
         target, source = cast("AwsStore", one), cast("AwsStore", other)
         _check_or_arm(args, (here, target), (there, source))
