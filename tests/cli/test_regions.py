@@ -93,6 +93,8 @@ def test_a_follower_is_promoted_and_then_there_is_nothing_to_do(urls: Urls, caps
     told = capsys.readouterr()
     assert "is the primary of epoch 2. Brought at the end: " in told.out
     assert "No region takes writes for some seconds" in told.err
+    again = f"sigla regions follow '{there}' '{here}'"
+    assert (again in told.out) == here.startswith("dynamodb")
     assert roles(here, there) == [("primary", 2, True), ("follower", 2, False)]
     with store(here) as held:
         assert [len(held.catalog.history(s(name))) for name in ("orders", "late")] == [1, 1]

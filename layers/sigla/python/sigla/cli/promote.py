@@ -2,6 +2,7 @@
 
 import argparse
 import secrets
+import shlex
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -111,6 +112,7 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
         return 0
     print(f"{here} is the primary of epoch {done.role.epoch}. Brought at the end: {done.brought} commits. Lost: none.")
     print(f"{there} follows it.")
+    tell_to_follow(args.primary, args.follower)
     return 0
 
 
@@ -219,6 +221,12 @@ def shown_time(at: int) -> str:
     from datetime import UTC, datetime
 
     return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else "never"
+
+
+def tell_to_follow(follower: str, primary: str) -> None:
+    """What to run from now on, for tables."""
+    if follower.startswith("dynamodb"):
+        print(f"Keep it in step from now on: {shlex.join(['sigla', 'regions', 'follow', follower, primary])}")
 
 
 def tell(line: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.misuse import Refused
-from sigla.cli.promote import address_of_region, opened_pair, refusals, tell
+from sigla.cli.promote import address_of_region, opened_pair, refusals, tell, tell_to_follow
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument, path_argument
 
@@ -96,5 +96,6 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
     if forget is None:
         print(f"{old} stays closed, and is not needed any more: a directory that follows begins with nothing.")
     else:
-        print(f"{old} joins: it is filled from {new}, and then follows.")
+        print(f"{old} joins {new} with nothing in its catalog.")
+        tell_to_follow(args.old, args.primary)
     return int(bool(left))
