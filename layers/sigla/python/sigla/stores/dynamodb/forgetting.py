@@ -5,6 +5,7 @@ A commit of the other region's journal that was brought there is marked, so that
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final
 
 import orjson
@@ -12,10 +13,11 @@ import orjson
 from sigla import keys
 from sigla.forms import FORM
 from sigla.ports.replaying import Shipment
-from sigla.stores.dynamodb.actions import Action, Key, delete, update
+from sigla.stores.dynamodb.actions import Action, Condition, Key, delete, update
 from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
 from sigla.stores.dynamodb.journal import BROUGHT, time_of
 from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
 _KEPT: Final = frozenset({"region", "j", "segments", "z", "principals"})
@@ -36,7 +38,8 @@ def forget(tools: Tools) -> None:
 def mark_brought(tools: Tools, shipments: Iterable[Shipment]) -> None:
     for shipment in shipments:
         row = tools.places.journal(time_of(shipment.position), orjson.loads(shipment.form)["nonce"])
-        tools.table.update(update(row, {BROUGHT: True}))
+        with suppress(Cancelled):  # a row that has expired meanwhile stays away
+            tools.table.update(update(row, {BROUGHT: True}, when=Condition("attribute_exists(#form)")))
 
 
 def _gone(tools: Tools, items: Iterable[Item], own: str) -> Iterator[Action]:
