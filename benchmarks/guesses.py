@@ -2,7 +2,7 @@
 
 Two names come in each round, in a random order, with wrong secrets: to the application of `sigla serve --registry`,
 without a network and without a client, which would hide more than they show; then to the server, by HTTP, as a caller
-does. How long a name takes has to do with its bytes, too: so each hundred rounds have another two, of 32 of a kind, and
+does. How long a name takes has to do with its bytes, too: so each hundred rounds have another two, used once, and
 what is judged is the mean of the hundreds' differences, each without a tenth at either end, in standard errors. For two
 equal things it is beyond 3.3 once in a thousand runs. Controls are pairs of equal things.
 
@@ -41,7 +41,6 @@ from sigla.web import app, registries
 BLOCKS = 100
 ROUNDS = 100
 REGISTRIES = ("payments", "adverts")
-OF_A_KIND = 32
 KINDS = ("known", "other known", "rotated", "unknown", "other unknown", "elsewhere", "other elsewhere")
 WITH_A_KEY = KINDS[:3]
 PAIRS = (
@@ -84,7 +83,7 @@ def lines(*, quick: bool = False) -> Lines:
 
 def drawn_names(drawn: random.Random) -> Names:
     """Users of each kind, each with the registry that it names."""
-    users = [drawn.randbytes(4).hex() for _ in range(OF_A_KIND * len(KINDS))]
+    users = [drawn.randbytes(4).hex() for _ in range(BLOCKS * len(KINDS))]
     here = {kind: users[at :: len(KINDS)] for at, kind in enumerate(KINDS[:-2])}
     names = {kind: [f"{user}@{REGISTRIES[0]}" for user in each] for kind, each in here.items()}
     for kind in KINDS[-2:]:
@@ -196,7 +195,7 @@ def told(refuse: Refuse, names: Names, blocks: int, where: str, bound: Callable[
     drawn = random.Random(1)
     settle(refuse, names, drawn)
     for what, one, other, against in PAIRS:
-        pairs = [(drawn.choice(names[one]), drawn.choice(names[other])) for _ in range(blocks)]
+        pairs = list(zip(names[one], names[other], strict=True))[:blocks]
         took = [measured(refuse, pair, drawn) for pair in pairs]
         here, beside = (median(chain.from_iterable(each[at] for each in took)) for at in (0, 1))
         yield Line(f"{where}, {what}", here, "s", beside, against)
