@@ -112,6 +112,10 @@ def test_files_may_reference_files(here: Path, capsys: pytest.CaptureFixture[str
         (["README", "new.avsc"], "The name of README does not say its language: give --type."),
         (["bad.avsc", "new.avsc"], "bad.avsc is not a schema of type AVRO: "),
         (["latin.avsc", "new.avsc"], "latin.avsc is not text in UTF-8."),
+        (
+            ["trip.proto", "trip.proto"],
+            "trip.proto cannot be compared: Type Pos, which field Trip.start uses, is not defined. Give each file",
+        ),
         (["old.avsc", "new.avsc", "--reference", "x"], "Invalid reference 'x': expected NAME=FILE."),
     ],
 )
@@ -122,6 +126,7 @@ def test_a_mistake_is_told_in_a_sentence(
     Path("README").write_text(OLD)
     Path("bad.avsc").write_text("{")
     Path("latin.avsc").write_bytes(b"\xe9")
+    Path("trip.proto").write_text('syntax = "proto3"; import "geo.proto"; message Trip { Pos start = 1; }')
     status, said = told(capsys, *words)
     assert (status, said.startswith(f"sigla: {why}")) == (2, True), said
 
