@@ -127,6 +127,10 @@ class Incompatible(Refusal):
     )
 
 
+class PreconditionFailed(Refusal):
+    code, text = 412, "'{scope}' is not as If-Match says"
+
+
 class InvalidSchema(Refusal):
     code, text = 42201, "{reason}"
 

@@ -28,6 +28,8 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla auth explain TOKEN     what a bearer token would be, or why it is refused
   sigla zone-url               URLs of a registry in AWS, the nearest zone's first
   sigla check                  would the schemas of sigla.yaml be accepted? Nothing is written
+  sigla plan                   what has to be done so that a registry is as these files say
+  sigla apply                  does it
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
   sigla mirror URL             keeps a registry as another one is, until clients are moved over
@@ -107,6 +109,7 @@ def _hush() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     from sigla.cli import (
+        apply,
         auth,
         backup,
         check,
@@ -121,6 +124,7 @@ def _parser() -> argparse.ArgumentParser:
         keys,
         log,
         mirror,
+        plan,
         promote,
         regions,
         rejoin,
@@ -142,6 +146,8 @@ def _parser() -> argparse.ArgumentParser:
     zone_url.add_to(commands)
     log.add_to(commands)
     check.add_to(commands)
+    plan.add_to(commands)
+    apply.add_to(commands)
     import_.add_to(commands)
     export.add_to(commands)
     mirror.add_to(commands)

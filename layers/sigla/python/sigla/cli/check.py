@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
             found = foresee(scratched, known.declaration, known.files).files
         elif file is not None:
             found = [check_file(scratched, file)]
-        remarks += _remarks(facts)
+        remarks += remarks_on(facts)
     made = {
         "text": reports.text_report,
         "json": reports.json_report,
@@ -121,7 +121,7 @@ def _is_one_file(args: argparse.Namespace) -> bool:
     return False
 
 
-def _remarks(facts: "RegistryFacts") -> "Sequence[str]":
+def remarks_on(facts: "RegistryFacts") -> "Sequence[str]":
     if facts.is_ours:
         return ()
     return (f"{facts.shown} is another registry than Sigla: what is told here is Sigla's verdict, which may differ.",)

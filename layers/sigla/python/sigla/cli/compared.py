@@ -20,43 +20,47 @@ MISSING = (
 )
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
+def add_options(parser: argparse.ArgumentParser, *, revisions: bool = True, dumps: bool = True) -> None:
+    """revisions, dumps: whether files can be compared with those."""
     group = parser.add_argument_group("what the files are compared with, one of these")
     one = group.add_mutually_exclusive_group()
     one.add_argument(
         "--registry", type=name_argument, metavar="URL", help="a registry, through its API; else the one of SIGLA_URL"
     )
     one.add_argument("--data", type=path_argument, metavar="DIR", help="the data directory of a registry; only read")
-    one.add_argument(
-        "--dump", type=path_argument, metavar="FILE", help="a dump of a topic _schemas, as `sigla import` takes it"
-    )
-    one.add_argument(
-        "--against", type=name_argument, metavar="GITREF", help="the files as they were in a revision of git"
-    )
+    if dumps:
+        one.add_argument(
+            "--dump", type=path_argument, metavar="FILE", help="a dump of a topic _schemas, as `sigla import` takes it"
+        )
+    if revisions:
+        one.add_argument(
+            "--against", type=name_argument, metavar="GITREF", help="the files as they were in a revision of git"
+        )
+    parser.set_defaults(dump=None, against=None)
     credentials.add_user_option(group)
 
 
 @contextmanager
 def opened_registry(args: argparse.Namespace, told: "Progress") -> "Iterator[tuple[RegistryFacts, Options]]":
     """What a registry knows, and how it is set up as far as that is known. Raises Misuse, Refused."""
-    url = "" if args.data or args.dump or args.against else _url(args)
+    url = "" if args.data or args.dump or args.against else url_of(args)
     if url:
         with _behind_url(args, url, told) as facts:
             yield facts, _defaults()
     elif args.against:
         from sigla.schema_files.no_facts import EmptyRegistry
 
-        yield EmptyRegistry(args.against), _as_served_here()
+        yield EmptyRegistry(args.against), as_served_here()
     elif args.dump:
-        yield _in_dump(args.dump), _as_served_here()
+        yield _in_dump(args.dump), as_served_here()
     elif args.data:
         with _in_directory(args.data) as facts:
-            yield facts, _as_served_here()
+            yield facts, as_served_here()
     else:
         raise Misuse(MISSING)
 
 
-def _url(args: argparse.Namespace) -> str:
+def url_of(args: argparse.Namespace) -> str:
     from sigla.settings import REMOTE_URL
     from sigla.terminal.environment import of_another_registry
 
@@ -101,7 +105,7 @@ def _defaults() -> "Options":
     return Options()
 
 
-def _as_served_here() -> "Options":
+def as_served_here() -> "Options":
     """As `sigla serve` would have them in this environment. Raises Misuse."""
     from sigla.registry import Options
     from sigla.settings import InvalidSetting

@@ -52,7 +52,7 @@ def register(
     """
     parsing.check_form(form)
     state, asked = resources.catalog.state, question(subject, draft, normalize=normalize)
-    if state is None or asked is None:
+    if state is None or asked is None or resources.expected is not None:
         record, offered = _registered(resources, subject, draft, normalize=normalize, force=force)
     elif found := resources.known.get(asked, state):
         _, record, offered = found

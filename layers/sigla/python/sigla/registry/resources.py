@@ -30,6 +30,7 @@ from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.ports.zones import Zones
+from sigla.registry.conditions import Expected
 from sigla.registry.steps.known import Known
 from sigla.registry.steps.parsed import Offer, Offered, Understood
 from sigla.registry.steps.quota import Quotas
@@ -118,6 +119,8 @@ class Resources:
     quotas: Quotas = field(default_factory=Quotas)
     principals: Principals = field(default_factory=NoPrincipals)
     """Who stands behind the tokens of a history."""
+    expected: Expected | None = None
+    """What the caller of one verb wants its scope to be."""
 
     def ask(
         self,
@@ -146,11 +149,13 @@ class Resources:
         references: Sequence[OfferedReference] = (),
         guess: Guid | None = None,
     ) -> View:
-        """Asks as `ask` does, without following an alias."""
+        """Asks as `ask` does, without following an alias. Raises PreconditionFailed."""
         wanted = [VersionKey(subject, version) for version in versions]
         wanted += [target_of(offered, subject.context) for offered in references if is_complete(offered)]
         snapshot = self.catalog.snapshot(subject, wanted=wanted, guess=guess)
         chain = snapshot.chain
+        if self.expected is not None and self.expected.scope == subject:
+            self.expected.check(snapshot.head, chain.own)
         config = effective_config(chain, self.options.default_level)
         ids = {} if guess is None else {guess: snapshot.known}
         return View(subject, snapshot, config, effective_mode(chain), ids)

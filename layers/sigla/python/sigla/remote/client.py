@@ -131,8 +131,18 @@ class Remote:
                 problem = self._said_of(silence)
         raise RemoteRefused(problem)
 
-    def send(self, method: str, path: str, form: Mapping[str, object] | None = None, **query: object) -> "RemoteAnswer":
+    def send(
+        self,
+        method: str,
+        path: str,
+        form: Mapping[str, object] | None = None,
+        *,
+        if_match: str = "",
+        **query: object,
+    ) -> "RemoteAnswer":
         """What the registry answers, whatever that is. A request must be one that may be repeated.
+
+        if_match: the tag of a state in which alone it is to be carried out; empty for any.
 
         It is tried once, and once more where a connection was open before: the server may have closed it meanwhile.
         """
@@ -141,11 +151,11 @@ class Remote:
         again = getattr(self._own, "used", False)
         try:
             try:
-                heard = self._ask(method, target, content)
+                heard = self._ask(method, target, content, if_match)
             except (ConnectionError, BadStatusLine):
                 if not again:
                     raise
-                heard = self._ask(method, target, content)
+                heard = self._ask(method, target, content, if_match)
         except (OSError, HTTPException) as silence:
             raise RemoteRefused(self._said_of(silence)) from None
         wait_s = retry_after_s(heard.retry_after, self._clock)
@@ -232,13 +242,15 @@ class Remote:
                 raise ConnectionAbortedError("interrupted")
             self._open.append(connection)
 
-    def _ask(self, method: str, target: str, content: bytes | None = None) -> "_Heard":
+    def _ask(self, method: str, target: str, content: bytes | None = None, if_match: str = "") -> "_Heard":
         connection: HTTPConnection | None = getattr(self._own, "connection", None)
         if connection is None:
             connection = self._connect()
             self._hold(connection)
             self._own.connection = connection
         headers = self._headers if content is None else self._headers | JSON
+        if if_match:
+            headers = headers | {"If-Match": f'"{if_match}"'}
         try:
             connection.request(method, target, body=content, headers=headers)
             answer = connection.getresponse()

@@ -35,6 +35,10 @@ class DumpedRegistry:
             displaced=_of(subjects, state.displaced.values()),
         )
 
+    def subjects(self, prefix: str) -> Iterable[Subject]:
+        found = (each for each, puts in self._state.subjects.items() if not all(put.deleted for put in puts))
+        return [each for each in found if each.qualified.startswith(prefix)]
+
     def associations(self, subject: Subject) -> tuple[Association, ...]:
         return tuple(each for each in self._state.associations if each.subject == subject)
 

@@ -1,6 +1,6 @@
 """What a registry knows, as far as registrations rest on it."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
@@ -35,6 +35,10 @@ class RegistryFacts(Protocol):
 
     def about(self, subjects: Collection[Subject]) -> State:
         """Their versions, and the settings of each scope that bears on them; nothing of others."""
+        ...
+
+    def subjects(self, prefix: str) -> Iterable[Subject]:
+        """Those with an active version whose names, with their context, begin so."""
         ...
 
     def associations(self, subject: Subject) -> tuple[Association, ...]:

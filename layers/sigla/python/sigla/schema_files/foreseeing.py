@@ -4,57 +4,26 @@ Each is done in the scratch registry, in the order in which it would be done in 
 writes comes first, what closes one comes last, and a file comes behind those that it references.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Final, TypeAlias
+from typing import Final
 
 from sigla.contract import DEFAULT_LEVEL, READONLY, READWRITE
 from sigla.errors import Refusal
 from sigla.model import Config, Subject
+from sigla.registry.conditions import state_tag
 from sigla.registry.settings import ALWAYS_ANSWERED
 from sigla.rules.settings import with_level
 from sigla.schema_files.check import Checked, FileVerdict, Problem, check_file
-from sigla.schema_files.declaration import Declaration, DeclaredSettings, Patch, config_fields
+from sigla.schema_files.declaration import Declaration, DeclaredSettings, config_fields
 from sigla.schema_files.file_sets import DeclaredFile
 from sigla.schema_files.files import SchemaFile
 from sigla.schema_files.positions import Position
 from sigla.schema_files.scratch import Scratch
+from sigla.schema_files.steps import ConfigStep, DeleteStep, ModeStep, Step, VersionStep
 
 CLOSING: Final = frozenset({READONLY})
 """Modes in which a scope takes no more writes."""
-
-
-@dataclass(frozen=True, slots=True)
-class ConfigStep:
-    """Fields of a scope's config become others. old: its entry; None without one."""
-
-    scope: Subject
-    old: Config | None
-    new: Config
-    patch: Patch
-
-
-@dataclass(frozen=True, slots=True)
-class ModeStep:
-    scope: Subject
-    old: str | None
-    new: str
-
-
-@dataclass(frozen=True, slots=True)
-class VersionStep:
-    """A version is registered. latest: the highest that the subject has until then; 0 without one."""
-
-    file: SchemaFile
-    version: int
-    latest: int
-
-    @property
-    def scope(self) -> Subject:
-        return self.file.subject
-
-
-Step: TypeAlias = ConfigStep | ModeStep | VersionStep
 
 
 @dataclass(slots=True)
@@ -69,9 +38,11 @@ class Foreseen:
         return all(each.is_accepted for each in self.files)
 
 
-def foresee(scratch: Scratch, declaration: Declaration, files: Sequence[DeclaredFile]) -> Foreseen:
-    """files: of the declaration, each behind what it needs."""
-    scratch.expect(_subjects_named(declaration, files))
+def foresee(
+    scratch: Scratch, declaration: Declaration, files: Sequence[DeclaredFile], *, pruned: Collection[Subject] = ()
+) -> Foreseen:
+    """files: of the declaration, each behind what it needs. pruned: subjects that are to be deleted."""
+    scratch.expect(_subjects_named(declaration, files) | set(pruned))
     work = _Foreseeing(scratch, declaration.name)
     for settings in declaration.settings:
         work.open(settings)
@@ -79,6 +50,7 @@ def foresee(scratch: Scratch, declaration: Declaration, files: Sequence[Declared
         work.config(settings)
     for each in files:
         work.subject(each)
+    work.delete(pruned)
     for settings in declaration.settings:
         work.close(settings)
     return work.found
@@ -112,13 +84,35 @@ class _Foreseeing:
             checked = Checked(each.file, FileVerdict.NOT_CHECKED, rests_on=refused)
         else:
             file = each.offered({path: other.version for path, other in self._checked.items()})
-            latest = self._scratch.look(file.subject).head.highest
+            highest, before = self._scratch.look(file.subject).head.highest, self._tag(file.subject)
             checked = check_file(self._scratch, file)
             if checked.verdict is FileVerdict.NEW and checked.version is not None:
-                self.found.steps.append(VersionStep(file, checked.version, latest))
+                after = self._tag(file.subject)
+                self.found.steps.append(VersionStep(file.subject, before, after, file, checked.version, highest))
         # A file for several subjects is referenced by the first of them.
         self._checked.setdefault(each.path, checked)
         self.found.files.append(checked)
+
+    def delete(self, subjects: Collection[Subject]) -> None:
+        """Those that reference others go before these. Referrers that are not brought in are not known."""
+        left, refusals = sorted(subjects, key=str), dict[Subject, Refusal]()
+        while left:
+            for subject in left:
+                before, newest = self._tag(subject), self._scratch.look(subject).head.newest
+                try:
+                    self._scratch.delete_subject(subject)
+                except Refusal as refusal:
+                    refusals[subject] = refusal
+                else:
+                    refusals.pop(subject, None)
+                    self.found.steps.append(
+                        DeleteStep(subject, before, self._tag(subject), newest.version if newest else 0)
+                    )
+            if len(refusals) == len(left):
+                break
+            left = list(refusals)
+        for subject, why in refusals.items():
+            self._refused(subject, 1, why)
 
     def open(self, settings: DeclaredSettings) -> None:
         if settings.mode is not None and settings.mode not in CLOSING:
@@ -129,36 +123,42 @@ class _Foreseeing:
             self._mode(settings, settings.mode)
 
     def _mode(self, settings: DeclaredSettings, mode: str) -> None:
-        own = self._scratch.look(settings.scope).chain.own.mode
-        if (own or (READWRITE if settings.scope in ALWAYS_ANSWERED else None)) == mode:
+        scope = settings.scope
+        own, before = self._scratch.look(scope).chain.own.mode, self._tag(scope)
+        if (own or (READWRITE if scope in ALWAYS_ANSWERED else None)) == mode:
             return
         try:
-            self._scratch.change_mode(settings.scope, mode)
+            self._scratch.change_mode(scope, mode)
         except Refusal as refusal:
-            self._refused(settings, refusal)
+            self._refused(scope, settings.line, refusal)
         else:
-            self.found.steps.append(ModeStep(settings.scope, own, mode))
+            self.found.steps.append(ModeStep(scope, before, self._tag(scope), own, mode))
 
     def config(self, settings: DeclaredSettings) -> None:
         if not settings.config:
             return
-        old = self._config(settings.scope)
+        scope = settings.scope
+        old, before = self._config(scope), self._tag(scope)
         try:
-            self._scratch.change_config(settings.scope, config_fields(settings.config))
+            self._scratch.change_config(scope, config_fields(settings.config))
         except Refusal as refusal:
-            self._refused(settings, refusal)
+            self._refused(scope, settings.line, refusal)
             return
-        new = self._config(settings.scope) or Config()
+        new = self._config(scope) or Config()
         if (old or Config()) != new:
-            self.found.steps.append(ConfigStep(settings.scope, old, new, settings.config))
+            self.found.steps.append(ConfigStep(scope, before, self._tag(scope), old, new, settings.config))
 
     def _config(self, scope: Subject) -> Config | None:
         """What the API tells of a scope: some tell the default where nothing is set."""
         own = self._scratch.look(scope).chain.own.config
         return with_level(own or Config(), DEFAULT_LEVEL) if scope in ALWAYS_ANSWERED else own
 
-    def _refused(self, settings: DeclaredSettings, refusal: Refusal) -> None:
+    def _tag(self, scope: Subject) -> str:
+        view = self._scratch.look(scope)
+        return state_tag(view.head, view.chain.own)
+
+    def _refused(self, scope: Subject, line: int, refusal: Refusal) -> None:
         sentence = refusal.message
-        problem = Problem(str(refusal.code), sentence, sentence, refusal.code, Position(settings.line, 1))
-        file = SchemaFile(self._name, settings.scope, "", "")
+        problem = Problem(str(refusal.code), sentence, sentence, refusal.code, Position(line, 1))
+        file = SchemaFile(self._name, scope, "", "")
         self.found.files.append(Checked(file, FileVerdict.REFUSED, problems=(problem,)))

@@ -1,6 +1,6 @@
 """A registry that holds nothing: what files are compared with is registered there first."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from sigla.associations.nouns import Association
 from sigla.journal.replay import State
@@ -18,6 +18,9 @@ class EmptyRegistry:
 
     def about(self, subjects: Collection[Subject]) -> State:  # noqa: ARG002 - as `RegistryFacts` has it
         return State()
+
+    def subjects(self, prefix: str) -> Iterable[Subject]:  # noqa: ARG002 - as `RegistryFacts` has it
+        return ()
 
     def associations(self, subject: Subject) -> tuple[Association, ...]:  # noqa: ARG002 - as `RegistryFacts` has it
         return ()

@@ -73,10 +73,13 @@ class RemoteRegistry:
     def highest(self, context: str) -> SchemaId:  # noqa: ARG002 - as `RegistryFacts` has it
         return SchemaId(0)
 
+    def subjects(self, prefix: str) -> Iterable[Subject]:
+        return map(names.subject, self._remote.get("/subjects", subjectPrefix=prefix) or ())
+
     # --- versions ----------------------------------------------------------------------------------------------------
 
     def _versions(self, subjects: Collection[Subject]) -> list[TopicRecord]:
-        missing = {each.qualified: each for each in subjects if each not in self._read}
+        missing = {each.qualified: each for each in subjects if each.name and each not in self._read}
         if len(missing) > FEW:
             missing = self._list(missing)
         for each, answers in self._remote.many(self._of_one, missing.values(), "subjects", self._progress):
@@ -157,13 +160,16 @@ class RemoteRegistry:
     def _listed_settings(self, subjects: Collection[Subject]) -> list[Json] | None:
         """None where the registry has no such list."""
         found: list[Json] = []
+        # Contexts come before all subjects.
+        few = not any(each.name for each in subjects)
+        limit = FEW if few else PAGE
         while True:
-            page = self._remote.find(SETTINGS, subjectPrefix=_prefix(subjects), offset=len(found), limit=PAGE)
+            page = self._remote.find(SETTINGS, subjectPrefix=_prefix(subjects), offset=len(found), limit=limit)
             self.__dict__["is_ours"] = page is not None
             if page is None:
                 return None
             found += page
-            if len(page) < PAGE:
+            if few or len(page) < limit:
                 return found
 
     def _settings_one_by_one(self, scopes: Iterable[Subject]) -> Iterator[TopicRecord]:

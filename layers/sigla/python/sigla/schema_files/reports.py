@@ -40,12 +40,12 @@ def json_report(found: Sequence[Checked], source: str, *, remarks: Sequence[str]
         "against": source,
         "accepted": all(each.is_accepted for each in found),
         "remarks": list(remarks),
-        "files": [_file_form(each) for each in found],
+        "files": [checked_form(each) for each in found],
     }
     return orjson.dumps(form).decode()
 
 
-def _file_form(each: Checked) -> Json:
+def checked_form(each: Checked) -> Json:
     return {
         "file": each.file.name,
         "subject": each.file.subject.qualified,

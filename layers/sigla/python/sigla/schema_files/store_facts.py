@@ -1,13 +1,14 @@
 """What a store tells of its registry, subject by subject: a directory that is opened to be read."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from sigla.associations.nouns import Association
 from sigla.errors import BodyMissing
 from sigla.journal.replay import Put, State
-from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Guid, SchemaId, Settings, Subject
+from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Guid, SchemaId, Settings, Show, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.rules import names
 from sigla.schema_files.facts import KnownId
 
 
@@ -32,6 +33,9 @@ class StoredRegistry:
             subjects={each: puts for each in subjects if (puts := tuple(self._versions(each)))},
             settings={scope: each for scope, each in settings.items() if each.config or each.mode},
         )
+
+    def subjects(self, prefix: str) -> Iterable[Subject]:
+        return self._catalog.subjects(names.search(prefix), show=Show.ACTIVE)
 
     def associations(self, subject: Subject) -> tuple[Association, ...]:
         return tuple(self._catalog.associations_of_subject(subject))

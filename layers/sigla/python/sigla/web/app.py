@@ -275,6 +275,7 @@ class RouteTable:
             self._options.rate.spend()
         if route.access not in (OPEN, READ):
             registry = attributed(registry, call.author(registry.options))
+            exchange.if_match = sent.get(b"if-match", NONE)
         call.media = negotiate(
             sent.get(b"accept", NONE), sent.get(b"content-type", NONE), reads_body=route.body is not None
         )

@@ -9,7 +9,7 @@ from sigla import errors
 from sigla.auth.credentials import BASIC, BEARER
 from sigla.auth.permissions import OPEN
 from sigla.contract import INTEGERS
-from sigla.errors import Refusal
+from sigla.errors import PreconditionFailed, Refusal
 from sigla.web.api.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
 from sigla.web.api.queries import Query
 from sigla.web.api.routes import ROUTES, Route
@@ -84,7 +84,7 @@ def operation(route: Route, schemes: tuple[str, ...] = ()) -> dict[str, Any]:
         "operationId": f"{route.method.lower()}{route.path}",
         "tags": [route.path.split("/")[1] or "server"],
         "x-access": route.access.value,
-        "parameters": [*_path_parameters(route), *map(_query_parameter, route.query)],
+        "parameters": [*_path_parameters(route), *map(_query_parameter, route.query), *_conditions(route)],
         "responses": {str(route.status): _success(route), **_refusals(route, CLOSED if schemes else ())},
     }
     if schemes:
@@ -104,6 +104,11 @@ def _query_parameter(query: Query) -> dict[str, Any]:
     return {"name": query.name, "in": "query", "description": query.about, "schema": query.kind.shape}
 
 
+def _conditions(route: Route) -> list[dict[str, Any]]:
+    about = "Tags of states in which alone the request is carried out"
+    return [{"name": "If-Match", "in": "header", "description": about, "schema": TEXT}] if route.conditional else []
+
+
 def _success(route: Route) -> dict[str, Any]:
     headers = {"X-Request-ID": {"schema": TEXT}}
     if route.validated:
@@ -114,7 +119,8 @@ def _success(route: Route) -> dict[str, Any]:
 
 def _refusals(route: Route, more: tuple[type[Refusal], ...]) -> dict[str, Any]:
     """Every refusal of a route, by status; of those with one number the most general says it."""
-    given = {*EVERYWHERE, *route.refuses, *(WITH_A_BODY if route.body else ()), *more}
+    conditions = (PreconditionFailed,) if route.conditional else ()
+    given = {*EVERYWHERE, *route.refuses, *conditions, *(WITH_A_BODY if route.body else ()), *more}
     by_status = groupby(sorted(given, key=lambda one: (_status(one), one.code, one.__name__)), key=_status)
     told = {str(status): _refusal(status, list(kinds)) for status, kinds in by_status}
     return {**told, "304": {"description": "Not modified"}} if route.validated else told

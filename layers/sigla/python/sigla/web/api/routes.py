@@ -5,7 +5,7 @@ endpoint. A `Query` in a row is an argument of the endpoint.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sigla import errors
@@ -28,11 +28,14 @@ from sigla.exporters import refusals as exporter_refusals
 from sigla.keks import refusals as key_refusals
 from sigla.languages import LANGUAGES
 from sigla.registry import Registry
+from sigla.registry.conditions import Expected
+from sigla.rules import names
 from sigla.web.api.endpoints import associations, exporters, keks, schemas, server, settings, subjects
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query, Text, TextIfGiven, Word, Words
 from sigla.web.api.wire.keks import ALGORITHMS
 from sigla.web.http.answer import Answer
+from sigla.web.http.headers import tags
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +51,8 @@ class Route:
     """endpoint: is called with the exchange, the registry and the values of the query, each as a keyword argument.
 
     answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
-    lists: may tell as much as there is. registry_wide: is refused to principals with a reach.
+    lists: may tell as much as there is. conditional: honours If-Match, for the
+    subject of the path or the context without one. registry_wide: is refused to principals with a reach.
     operation: what a request is told that took too long. parses: a language reads schemas, whatever is asked.
     parsed_for: the parameters that a language reads the schema for.
     """
@@ -65,6 +69,7 @@ class Route:
     status: int = 200
     validated: bool = False
     lists: bool = False
+    conditional: bool = False
     registry_wide: bool = False
     operation: str = "Request"
     parses: bool = False
@@ -102,6 +107,9 @@ class Route:
                 if known := self._readers.get(name):  # what else a client writes there is passed by
                     argument, read = known
                     values[argument] = read(said)
+        if self.conditional and exchange.if_match and (wanted := tags(exchange.if_match)):
+            scope = names.subject(exchange.params.get("subject", ""))
+            registry = replace(registry, expected=Expected(scope, wanted))
         return self.endpoint(exchange, registry, **values)
 
 
@@ -213,7 +221,7 @@ ROUTES = (
     Route("DELETE", "/subjects/{subject}", DELETE, subjects.delete_subject, "Delete every version", "Numbers",
           query=(PERMANENT,), refuses=(*NO_SUBJECT, errors.SubjectSoftDeleted, errors.SubjectNotSoftDeleted,
                                        errors.OperationNotPermitted, errors.Referenced),
-          operation="Delete subject operation"),
+          conditional=True, operation="Delete subject operation"),
     Route("GET", "/subjects/{subject}/metadata", READ, subjects.metadata, "The latest version with these properties",
           "Schema", query=(Query("key", TEXTS), Query("value", TEXTS), FORMAT, DELETED),
           refuses=(*NO_SUBJECT, *NO_ID, *SHOWN), lists=True),
@@ -228,13 +236,13 @@ ROUTES = (
     Route("POST", "/subjects/{subject}/versions", WRITE, subjects.register, "Register a schema", "Registration",
           body=Body(DRAFT, "register"),
           query=(NORMALIZE, FORMAT, Query("force", FLAG, "Without the compatibility check", access=ADMIN)),
-          refuses=REGISTRATION, operation="Register operation"),
+          refuses=REGISTRATION, conditional=True, operation="Register operation"),
     Route("GET", "/subjects/{subject}/versions/{version}", READ, subjects.version, "A version of a subject", "Schema",
           query=(FORMAT, REFERENCE_FORMAT, DELETED, FIND_TAGS), refuses=(*NO_VERSION, *SHOWN)),
     Route("DELETE", "/subjects/{subject}/versions/{version}", DELETE, subjects.delete_version, "Delete a version",
           "Number", query=(PERMANENT,), refuses=(*NO_VERSION, errors.VersionSoftDeleted, errors.VersionNotSoftDeleted,
                                                  errors.OperationNotPermitted, errors.Referenced),
-          operation="Delete Schema Version operation"),
+          conditional=True, operation="Delete Schema Version operation"),
     Route("GET", "/subjects/{subject}/versions/{version}/schema", READ, subjects.version_text, "The text of a version",
           "Text", query=(FORMAT, DELETED), refuses=(*NO_VERSION, *SHOWN)),
     Route("GET", "/subjects/{subject}/versions/{version}/referencedby", READ, subjects.referenced_by,
@@ -258,17 +266,18 @@ ROUTES = (
     Route("PUT", "/config", ADMIN, settings.change_config, "Change config of the default context",
           "ConfigUpdateRequest", body=Body("ConfigUpdateRequest", "updateTopLevelConfig"),
           refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.OperationNotPermitted),
-          operation="Update config operation"),
+          conditional=True, operation="Update config operation"),
     Route("DELETE", "/config", ADMIN, settings.drop_config, "Forget config of the default context", "Config",
-          refuses=(errors.OperationNotPermitted,), operation="Delete config operation"),
+          refuses=(errors.OperationNotPermitted,), conditional=True, operation="Delete config operation"),
     Route("GET", "/config/{subject}", READ, settings.config, "Config of a subject or a context", "Config",
           query=(DEFAULT_TO_GLOBAL,), refuses=(errors.LevelNotConfigured,)),
     Route("PUT", "/config/{subject}", ADMIN, settings.change_config, "Change config of a subject or a context",
           "ConfigUpdateRequest", body=Body("ConfigUpdateRequest", "updateSubjectLevelConfig"),
           refuses=(errors.InvalidLevel, errors.InvalidRuleSet, errors.InvalidSubject, errors.OperationNotPermitted),
-          operation="Update config operation"),
+          conditional=True, operation="Update config operation"),
     Route("DELETE", "/config/{subject}", ADMIN, settings.drop_config, "Forget config of a subject or a context",
-          "Config", refuses=(*NO_SUBJECT, errors.OperationNotPermitted), operation="Delete config operation"),
+          "Config", refuses=(*NO_SUBJECT, errors.OperationNotPermitted), conditional=True,
+          operation="Delete config operation"),
 
     Route("GET", "/settings", READ, settings.listed_settings, "Config and mode of many subjects and contexts",
           "Settings", query=(Query("subjectPrefix", TEXT, BEGINS), *PAGED_SCHEMAS), lists=True),
@@ -280,19 +289,19 @@ ROUTES = (
     Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
           body=Body("ModeRequest", "updateTopLevelMode"), query=(FORCE,),
           refuses=(errors.InvalidMode, errors.OperationNotPermitted, errors.Referenced),
-          operation="Update mode operation"),
+          conditional=True, operation="Update mode operation"),
     Route("DELETE", "/mode", ADMIN, settings.drop_mode, "Forget the mode of the default context", "Mode",
           query=(Query("recursive", FLAG, "And those of its subjects"),), refuses=(errors.OperationNotPermitted,),
-          operation="Delete mode operation"),
+          conditional=True, operation="Delete mode operation"),
     Route("GET", "/mode/{subject}", READ, settings.mode, "Mode of a subject or a context", "Mode",
           query=(DEFAULT_TO_GLOBAL,), refuses=(errors.ModeNotConfigured,)),
     Route("PUT", "/mode/{subject}", ADMIN, settings.change_mode, "Set the mode of a subject or a context", "Mode",
           body=Body("ModeRequest", "updateMode"), query=(FORCE,),
           refuses=(errors.InvalidMode, errors.InvalidSubject, errors.OperationNotPermitted, errors.Referenced),
-          operation="Update mode operation"),
+          conditional=True, operation="Update mode operation"),
     Route("DELETE", "/mode/{subject}", ADMIN, settings.drop_mode, "Forget the mode of a subject or a context", "Mode",
           query=(Query("recursive", FLAG, "And those of a context's subjects"),),
-          refuses=(*NO_SUBJECT, errors.OperationNotPermitted), operation="Delete mode operation"),
+          refuses=(*NO_SUBJECT, errors.OperationNotPermitted), conditional=True, operation="Delete mode operation"),
 
     Route("GET", KEKS, READ, keks.kek_names, "The names of key encryption keys (KEKs)", "Names", lists=True,
           query=(Query("subjectPrefix", TEXTS, "Only KEKs with a DEK whose subject begins so"), DELETED, *PAGED)),

@@ -9,7 +9,7 @@ Header = tuple[bytes, bytes]
 AT_ONCE = 64
 
 _PRINTABLE = re.compile(rb"[\t\x20-\x7e\x80-\xff]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*")
-_LISTS = frozenset({b"accept", b"accept-encoding", b"content-type", b"if-none-match", b"x-forwarded-for"})
+_LISTS = frozenset({b"accept", b"accept-encoding", b"content-type", b"if-match", b"if-none-match", b"x-forwarded-for"})
 """A proxy may say for whom it asks in a line of its own, behind one that the client has sent."""
 _JUDGED = frozenset({b"host", b"origin"})
 """By these a stranger is told: whoever sends several is not one who sends none."""
@@ -68,6 +68,13 @@ class Uuids:
 def _uuid(digits: str) -> bytes:
     variant = "89ab"[int(digits[16], 16) & 3]
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:]}".encode()
+
+
+def tags(if_match: bytes) -> frozenset[str]:
+    """The tags that an If-Match header names; empty for `*`, which any state is."""
+    parts = (part.strip() for part in if_match.decode("latin-1").split(","))
+    found = frozenset(part.strip('"') for part in parts)
+    return frozenset() if "*" in found else found
 
 
 def names(if_none_match: bytes, tag: bytes) -> bool:
