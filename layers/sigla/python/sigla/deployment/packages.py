@@ -137,7 +137,8 @@ LEFT_OUT = ("cdk/", "delivery/", "deployment/", "web/console/swagger_ui/")
 """What runs on a deployer's machine alone, and what the page `/docs` of `sigla serve` is made of."""
 
 NOT_IN_FUNCTIONS = tuple(
-    f"sigla/{room}" for room in ("backups/", "cli/", "local_zones.py", "serving.py", "terminal/", "web/local/")
+    f"sigla/{room}"
+    for room in ("backups/", "cli/", "local_zones.py", "second_region.py", "serving.py", "terminal/", "web/local/")
 )
 """What a command line needs, on a machine or a cluster; the jobs on EMR have it."""
 
