@@ -35,7 +35,7 @@ WIDE_AND_LIGHT, NARROW_AND_DARK = Look(1280, 800, "light"), Look(360, 740, "dark
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Of a module: as long as it is open, its event loop runs in this thread, and no other test could have one."""
+    """Opens one for a module: meanwhile its event loop runs in this thread, and no other test could have one."""
     program = shutil.which("chromium")
     if not program:
         pytest.skip("Chromium is not installed here: apt-get install chromium")

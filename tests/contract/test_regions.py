@@ -393,7 +393,7 @@ def test_a_registry_registers_across_its_block(stores: Stores, there: Any) -> No
     """All of it, from a draft to its id, with the other region where the catalog finds it."""
     become(stores.region, PRIMARY)
     catalog: Any = stores.catalog
-    getattr(catalog, "_catalog", catalog)._peer = there
+    getattr(catalog, "_catalog", catalog).peer = there
     registry = Registry(stores.catalog, stores.bodies, FixedClock())
     given = [registry.register(s(f"o-{n}"), a_draft(a_text(f"T{n}"))).id for n in range(2 * BLOCK + 1)]
     assert given == list(range(1, 2 * BLOCK + 2))

@@ -86,7 +86,7 @@ class AwsCatalog:
         epoch: int = 0,
     ) -> None:
         self._clock = clock
-        self._peer = peer
+        self.peer = peer
         self._tools = Tools.of(client, table, clock, registry)
         self._snapshots = Snapshots(self._tools)
         self._commits = Commits(self._tools, epoch=epoch)
@@ -167,9 +167,9 @@ class AwsCatalog:
                 if not _has_ceiling(refused):
                     raise IdsExhausted(context=context) from refused
         elif known.writes and (counter := region.draw(context, known.epoch)) is not None:
-            giving.carried_out(giving.ahead(region, self._peer, context, known, counter))
+            giving.carried_out(giving.ahead(region, self.peer, context, known, counter))
             return counter.next
-        return giving.carried_out(giving.drawn(region, self._peer, context))
+        return giving.carried_out(giving.drawn(region, self.peer, context))
 
     def raise_counter(self, context: str, to: SchemaId) -> None:
         check_length(Subject(context, ""))
@@ -182,7 +182,7 @@ class AwsCatalog:
                     return
             else:
                 return
-        giving.carried_out(giving.passed_over(self.region, self._peer, context, to))
+        giving.carried_out(giving.passed_over(self.region, self.peer, context, to))
 
     def _count(self, context: str, sets: Item, when: Condition, add: Mapping[str, int] | None = None) -> Item:
         """Moves the counter of a registry without a role; raises Cancelled where it has a ceiling."""
@@ -196,7 +196,7 @@ class AwsCatalog:
         def is_held() -> bool:
             return key.id in items.ids(self._tools.table.get(self._tools.places.content(key.context, guid)))
 
-        giving.carried_out(giving.admitted(self.region, self._peer, key.context, key.id, is_held))
+        giving.carried_out(giving.admitted(self.region, self.peer, key.context, key.id, is_held))
 
     def max_id(self, context: str) -> SchemaId:
         found = self._tools.table.get(self._tools.places.counter(context))
@@ -278,7 +278,7 @@ class AwsCatalog:
         """As `ports.Catalog` says, but of many ids that were buried it tells the first ones (`TOLD_AT_ONCE`)."""
         change = imports.taken_over(change)
         if isinstance(change, NumberingSet) and self._tools.fence.known is not None:
-            giving.carried_out(giving.set_back(self.region, self._peer, change.context, change.after))
+            giving.carried_out(giving.set_back(self.region, self.peer, change.context, change.after))
         if isinstance(change, ImportBegun):
             return Imports(self._commits, self._lists).begin(change)[:TOLD_AT_ONCE]
         return self._commits.commit(change)[:TOLD_AT_ONCE]
