@@ -55,6 +55,37 @@ def test_what_is_written_at_either_is_read_at_both(primary: Server, tmp_path: Pa
         assert primary.ask("GET", "/subjects").json == ["a", "b", "c"]
 
 
+def test_a_condition_holds_also_where_a_follower_sends_it_on(primary: Server, tmp_path: Path) -> None:
+    with following(primary, tmp_path / "b") as follower:
+        registered(primary, "a", INT)
+        stale = {"If-Match": '"0"'}
+        for method, path, body in (
+            ("PUT", "/config/a", {"compatibility": "NONE"}),
+            ("POST", "/subjects/a/versions", LONG),
+            ("DELETE", "/subjects/a", None),
+        ):
+            told = [server.ask(method, path, body, stale).status for server in (primary, follower)]
+            assert told == [412, 412], (method, path)
+        assert primary.ask("GET", "/subjects/a/versions").json == [1]
+
+
+def test_a_follower_sends_nothing_on_for_a_page_of_another_site(primary: Server, tmp_path: Path) -> None:
+    with following(primary, tmp_path / "b") as follower:
+        for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
+            told = [server.ask("POST", "/subjects/a/versions", INT, headers).status for server in (primary, follower)]
+            assert told == [403, 403], headers
+        assert primary.ask("GET", "/subjects").json == []
+
+
+def test_a_copy_is_gone_whatever_was_asked_of_it(tmp_path: Path) -> None:
+    temporary = tmp_path / "t"
+    temporary.mkdir()
+    with serving(tmp_path / "a", settings={"TMPDIR": str(temporary)}) as server:
+        for headers in ({}, {"Range": "bytes=x"}, {"Range": "bytes=999999999-"}):
+            server.ask("GET", "/regions/copy?follower=b", headers=headers)
+            eventually(lambda: not list(temporary.glob("sigla-copy-*")))
+
+
 def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> None:
     """And nothing else: what it does not have is not said to be nowhere."""
     with serving(tmp_path / "a") as primary:

@@ -248,19 +248,15 @@ class RouteTable:
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
         """The order is the contract's: path, method, caller, media types, body, then the verb."""
-        if self._guard is not None:
-            self._guard(call.method, call.headers)
-        if len(call.raw_path) + len(call.query) > LONGEST_TARGET:
-            raise TargetTooLong
+        self._check_wanted(call)
         if call.method == "OPTIONS":
             return _options(self._dispatch.methods(call.raw_path))
         found = call.found = self._dispatch.find(call.method, call.raw_path)
         route, sent = found.route, call.headers
         if call.raw_path == b"/" and call.method in ("GET", "HEAD") and names_html(sent.get(b"accept", NONE)):
             return self._front_page
-        service = self._options.service
+        registry, service = self._registry, self._options.service
         exchange = Exchange(found.params, call.query, self._rendered, service, found.prefix, found.context)
-        registry = self._registry
         if self._authenticate is not None and route.access is not OPEN:
             try:
                 principal = self._authenticate(sent.get(b"authorization"))
@@ -290,6 +286,13 @@ class RouteTable:
             raise Gone from None
         except OutOfTime:
             raise TimedOut(operation=route.operation) from None
+
+    def _check_wanted(self, call: Call) -> None:
+        """Before anything is read or sent on. Raises what the guard raises, TargetTooLong."""
+        if self._guard is not None:
+            self._guard(call.method, call.headers)
+        if len(call.raw_path) + len(call.query) > LONGEST_TARGET:
+            raise TargetTooLong
 
     def _is_answered_here(self, route: Route, exchange: Exchange) -> bool:
         """Whether nothing would be won by giving the work to others, and no clock is needed for it."""

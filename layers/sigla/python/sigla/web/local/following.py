@@ -41,7 +41,7 @@ MOVED: Final = "x-sigla-moved"
 BEHIND: Final = b"x-sigla-behind"
 """Milliseconds, on each answer that was found here: how old what is known here is at most."""
 
-_SENT_ON: Final = (b"authorization", b"accept", b"content-type", b"x-forwarded-for", b"user-agent")
+_SENT_ON: Final = (b"authorization", b"accept", b"content-type", b"if-match", b"x-forwarded-for", b"user-agent")
 _BROUGHT: Final = ("www-authenticate", "retry-after", "cache-control", "allow")
 
 
@@ -89,6 +89,7 @@ class FollowingTable(RouteTable):
     async def _answer(self, call: Call, receive: Receive) -> Answer:
         if FORWARDED in call.headers:
             return await super()._answer(call, receive)
+        self._check_wanted(call)
         kept = await _kept(receive, self._options.body_bytes)
         route = self._dispatch.find(call.method, call.raw_path).route if call.method != "OPTIONS" else None
         local = route is None or (route.access in (READ, OPEN) and not route.path.startswith(COMPARES))

@@ -8,14 +8,13 @@ import json
 import os
 import tempfile
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from sigla.auth.credentials import Authenticator, Slow
 from sigla.auth.permissions import ADMIN
@@ -78,7 +77,7 @@ class Leading:
             file = await asyncio.to_thread(self._made)
         except (Refusal, StoreError, OSError) as problem:
             return _refused(problem)
-        return FileResponse(file, background=BackgroundTask(partial(file.unlink, missing_ok=True)))
+        return _SentOnce(file)
 
     def _made(self) -> Path:
         handle, name = tempfile.mkstemp(prefix="sigla-copy-")
@@ -116,6 +115,16 @@ class Leading:
             raise Unauthorized(self._authenticate.schemes)
         if ADMIN not in principal.may or principal.reach is not None:
             raise DeniedEverywhere(operation=ADMIN.operation)
+
+
+class _SentOnce(FileResponse):
+    """A file that is gone afterwards, also where the client left or asked for a part that is none."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            Path(self.path).unlink(missing_ok=True)
 
 
 def _asked(request: Request) -> NextAsked:
