@@ -1,6 +1,7 @@
 """Wrong secrets wait; right ones never do."""
 
 import asyncio
+from contextlib import ExitStack
 
 import pytest
 from starlette.responses import Response
@@ -9,6 +10,7 @@ from starlette.routing import Route
 from sigla.auth.guesses import EACH_MS, FREE, LONGEST_MS, MOST_WAITING, Guesses
 from sigla.auth.permissions import Principal, principal
 from sigla.registry import Registry
+from sigla.second_region import OtherRegion, region_of_server
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from sigla.web.api.beside import description, for_keys
@@ -87,7 +89,19 @@ def test_a_guess_waits_wherever_a_key_is_asked_for(path: str) -> None:
     assert guesses.waiting == 0
 
 
-def _asked_side_by_side(client: Client, path: str = "/subjects") -> None:
+@pytest.mark.parametrize("path", ["/regions/journal", "/regions/copy"])
+def test_a_guess_waits_also_where_another_region_asks(path: str) -> None:
+    guesses = Slow()
+    options = app.HttpOptions(authenticate=Recognises(who), guesses=guesses)
+    with EmbeddedStore() as store, ExitStack() as until:
+        said = OtherRegion(copy=lambda _: None, name="a")
+        region = region_of_server(store, said, options.authenticate, guesses, tell=lambda _: None, until=until)
+        registry = Registry(store.catalog, store.bodies, FixedClock())
+        _asked_side_by_side(Client(app.build(registry, options=options, beside=region.routes)), path, right=403)
+    assert guesses.waiting == 0
+
+
+def _asked_side_by_side(client: Client, path: str = "/subjects", *, right: int = 200) -> None:
     order: list[str] = []
 
     async def ask(secret: str) -> Answer:
@@ -98,5 +112,5 @@ def _asked_side_by_side(client: Client, path: str = "/subjects") -> None:
     async def all_at_once() -> list[Answer]:
         return await asyncio.gather(*map(ask, ("wrong", "wrong", "right", "")))
 
-    assert [answer.status for answer in asyncio.run(all_at_once())] == [401, 401, 200, 401]
+    assert [answer.status for answer in asyncio.run(all_at_once())] == [401, 401, right, 401]
     assert order == ["right", "", "wrong", "wrong"]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from sigla.auth.credentials import Authenticator
+from sigla.auth.guesses import Guesses
 from sigla.observe import Teller
 from sigla.regions.followed import Followed, PolledFollower
 from sigla.regions.follower import Here, RegionFollower, check_follows
@@ -42,9 +43,17 @@ def follows(store: EmbeddedStore) -> bool:
 
 
 def region_of_server(
-    store: EmbeddedStore, said: OtherRegion, authenticate: Authenticator | None, *, tell: Teller, until: ExitStack
+    store: EmbeddedStore,
+    said: OtherRegion,
+    authenticate: Authenticator | None,
+    guesses: Guesses | None,
+    *,
+    tell: Teller,
+    until: ExitStack,
 ) -> RegionOfServer:
     """What a server has of another region, as the data of its registry say. until: ends what was begun.
+
+    authenticate, guesses: of the API.
 
     Raises DataNotOpened, RemoteMisused.
     """
@@ -59,7 +68,7 @@ def region_of_server(
         end=store.journal.end,
         counters=store.region.counters,
     )
-    leading = Leading(followed, said.copy, authenticate)
+    leading = Leading(followed, said.copy, authenticate, guesses)
     if role is not None and role.kind is not RegionKind.PRIMARY:
         return _following(store, said, role, leading, tell=tell, until=until)
     if said.url and role is None:

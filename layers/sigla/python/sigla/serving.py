@@ -231,14 +231,15 @@ def _one(
         zones, rings = played.ids, played.made_of
     else:
         other = None
+        chosen = options()
         if region:
             other = second_region.region_of_server(
-                store, region, member.authenticate, tell=member.tell, until=around.opened
+                store, region, chosen.authenticate, chosen.guesses, tell=member.tell, until=around.opened
             )
         registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
         if other and second_region.follows(store):
             registry = replace(registry, catalog=NothingConcluded(registry.catalog))
-        build = partial(server.application, registry, options=options())
+        build = partial(server.application, registry, options=chosen)
         if other:
             build = partial(build, table=other.table, routes=other.routes)
             process_lines = [*process_lines, other.lines]

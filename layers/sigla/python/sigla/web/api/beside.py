@@ -49,12 +49,13 @@ def for_keys(
         refusal = await _stranger(request, authenticate)
         if isinstance(refusal, Unauthorized):
             await keep_waiting(guesses, picked(request.scope["headers"]))
-        return answer() if refusal is None else _refused(refusal)
+        return answer() if refusal is None else response_of(refusal)
 
     return answered
 
 
-def _refused(refusal: Refusal) -> Response:
+def response_of(refusal: Refusal) -> Response:
+    """As the API words it, beside the API."""
     told = refused(refusal)
     headers = _JSON | {name.decode(): value.decode() for name, value in told.headers}
     return Response(told.body, told.status, headers)

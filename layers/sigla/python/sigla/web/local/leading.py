@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import ADMIN
 from sigla.errors import DeniedEverywhere, Refusal, StoreError, Unauthorized
 from sigla.model import SchemaId
@@ -24,6 +25,8 @@ from sigla.ports.primary import NextAsked
 from sigla.regions import wire
 from sigla.regions.followed import Followed
 from sigla.regions.replay import JournalPlace
+from sigla.web.api.beside import response_of
+from sigla.web.api.waiting import keep_waiting
 from sigla.web.http.headers import picked
 
 LONGEST_WAIT_MS: Final = 60_000
@@ -33,12 +36,18 @@ Copy = Callable[[Path], None]
 
 
 class Leading:
-    """followed: the registry, as another region follows it. copy: makes a backup. authenticate: of the API."""
+    """followed: the registry, as another region follows it. copy: makes a backup.
 
-    def __init__(self, followed: Followed, copy: Copy, authenticate: Authenticator | None) -> None:
+    authenticate, guesses: of the API, so that wrong secrets wait here as there.
+    """
+
+    def __init__(
+        self, followed: Followed, copy: Copy, authenticate: Authenticator | None, guesses: Guesses | None
+    ) -> None:
         self._followed = followed
         self._copy = copy
         self._authenticate = authenticate
+        self._guesses = guesses
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news = asyncio.Event()
         self._over = False
@@ -106,12 +115,13 @@ class Leading:
         """Raises Unauthorized, DeniedEverywhere."""
         if self._authenticate is None:
             return
-        said = picked(request.scope["headers"]).get(b"authorization")
+        sent = picked(request.scope["headers"])
         try:
-            principal = self._authenticate(said)
+            principal = self._authenticate(sent.get(b"authorization"))
         except Slow as slow:
             principal = await asyncio.to_thread(slow.answer)
         if principal is None:
+            await keep_waiting(self._guesses, sent)
             raise Unauthorized(self._authenticate.schemes)
         if ADMIN not in principal.may or principal.reach is not None:
             raise DeniedEverywhere(operation=ADMIN.operation)
@@ -124,7 +134,10 @@ class _SentOnce(FileResponse):
         try:
             await super().__call__(scope, receive, send)
         finally:
-            Path(self.path).unlink(missing_ok=True)
+            self._remove()
+
+    def _remove(self) -> None:
+        Path(self.path).unlink(missing_ok=True)
 
 
 def _asked(request: Request) -> NextAsked:
@@ -145,7 +158,7 @@ def _asked(request: Request) -> NextAsked:
 
 def _refused(problem: Exception) -> Response:
     if isinstance(problem, Refusal):
-        return JSONResponse({"error_code": problem.code, "message": problem.message}, problem.status)
+        return response_of(problem)
     if isinstance(problem, ValueError):
         return JSONResponse({"error_code": 400, "message": str(problem)}, 400)
     return JSONResponse({"error_code": 50001, "message": "The registry cannot be read now"}, 500)
