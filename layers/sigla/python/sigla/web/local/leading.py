@@ -128,7 +128,7 @@ class Leading:
 
 
 class _SentOnce(FileResponse):
-    """A file that is gone afterwards, also where the client left or asked for a part that is none."""
+    """A file that is removed afterwards, also if the client leaves, or asks for a part that does not exist."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
