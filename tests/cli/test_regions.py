@@ -58,6 +58,12 @@ def written(here: str, there: str) -> Urls:
     return here, there
 
 
+def planned(here: str, there: str) -> list[str]:
+    """The words of a planned promotion."""
+    served = ["--url", "http://localhost:8082"] * here.startswith("file:")
+    return ["promote", here, "--primary", there, *served, "--yes"]
+
+
 def store(url: str) -> AbstractContextManager[Store]:
     address = Address.read(url)
     return kinds.store_kind(address).writing(address)
@@ -88,7 +94,7 @@ def roles(*urls: str) -> list[tuple[str, int, bool]]:
 
 def test_a_follower_is_promoted_and_then_there_is_nothing_to_do(urls: Urls, capsys: Captured) -> None:
     here, there = urls
-    asked = ["promote", here, "--primary", there, "--yes"]
+    asked = planned(here, there)
     assert main(asked) == 0
     told = capsys.readouterr()
     assert "is the primary of epoch 2. Brought at the end: " in told.out
@@ -102,7 +108,7 @@ def test_a_follower_is_promoted_and_then_there_is_nothing_to_do(urls: Urls, caps
     bring(there, here)
     assert main(asked) == 0
     assert capsys.readouterr().out.endswith("is the primary of epoch 2 already: nothing to do.\n")
-    assert main(["promote", there, "--primary", here, "--yes"]) == 0
+    assert main(planned(there, here)) == 0
     assert roles(here, there) == [("follower", 3, False), ("primary", 3, True)]
     with store(there) as held:
         assert len(held.catalog.history(s("after"))) == 1
@@ -125,7 +131,7 @@ def test_a_promotion_that_was_cut_off_is_taken_back(
             return silent() if role.epoch == 2 else bool(original(region, seen, role))
 
         broken.setattr(kind, "set_role", set_role)
-        assert main(["promote", here, "--primary", there, "--yes"]) == 1
+        assert main(planned(here, there)) == 1
     assert "does not answer" in capsys.readouterr().err
     assert roles(here, there) == [("follower", 1, False), ("primary", 1, False)]
     undo = ["promote", here, "--primary", there, "--undo"]
@@ -134,7 +140,7 @@ def test_a_promotion_that_was_cut_off_is_taken_back(
     assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
     assert main(undo) == 0
     assert capsys.readouterr().out.endswith("takes writes: nothing to take back.\n")
-    assert main(["promote", here, "--primary", there, "--yes"]) == 0
+    assert main(planned(here, there)) == 0
     assert main(undo) == 2
     assert "there is nothing to take back" in capsys.readouterr().err
 
@@ -142,7 +148,7 @@ def test_a_promotion_that_was_cut_off_is_taken_back(
 def test_nobody_is_promoted_without_a_person_or_yes(urls: Urls, capsys: Captured) -> None:
     here, there = urls
     for more in ([], ["--force"]):
-        assert main(["promote", here, "--primary", there, *more]) == 2
+        assert main([*planned(here, there)[:-1], *more]) == 2
         assert "No person is there to answer: add --yes." in capsys.readouterr().err
     assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
 
@@ -163,7 +169,7 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
     assert roles(here, there) == [("primary", 2, True), ("primary", 1, False)]
     assert main(asked) == 0
     assert capsys.readouterr().out.endswith("already: nothing to do.\n")
-    assert main(["promote", here, "--primary", there, "--yes"]) == 2
+    assert main(planned(here, there)) == 2
     assert "was promoted by force" in capsys.readouterr().err
     assert main(["regions", here]) == 0
     assert "what the other region had is not brought" in capsys.readouterr().out
@@ -232,6 +238,8 @@ def test_a_registry_without_a_second_region_has_no_role(tmp_path: Path, capsys: 
     "arguments, word",
     [
         (["promote", "file:b"], "--primary is missing"),
+        (["promote", "file:b", "--primary", "file:a", "--yes"], "--url is missing"),
+        (["promote", "file:b", "--primary", "file:a", "--url", "localhost:8082", "--yes"], "Invalid --url"),
         (["promote", "memory:", "--force", "--yes"], "Nothing is kept in memory"),
         (["promote", "b", "--force", "--yes"], "Invalid address"),
         (["promote", "dynamodb+s3://t/b?regio=x", "--force", "--yes"], "Invalid address"),
@@ -256,7 +264,7 @@ def test_misuse_is_refused_in_a_sentence(
 def test_a_directory_that_is_served_is_not_promoted(tmp_path: Path, capsys: Captured) -> None:
     here, there = written(f"file:{tmp_path}/b", f"file:{tmp_path}/a")
     with store(there):
-        assert main(["promote", here, "--primary", there, "--yes"]) == 2
+        assert main(planned(here, there)) == 2
     assert "Another process is using the data" in capsys.readouterr().err
     assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
 
@@ -267,5 +275,5 @@ def test_a_role_that_is_new_is_waited_for(urls: Urls, capsys: Captured) -> None:
         role = held.region.role()
         assert role
         held.region.set_role(role, replace(role, armed=held.clock.now()))
-    assert main(["promote", here, "--primary", there, "--yes"]) == 2
+    assert main(planned(here, there)) == 2
     assert "promote it in 20 minutes" in capsys.readouterr().err

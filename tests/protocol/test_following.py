@@ -161,6 +161,7 @@ def test_what_cannot_follow_says_why_and_leaves_nothing(primary: Server, tmp_pat
             assert (refused.returncode, refused.stdout) == (2, "")
             assert why in refused.stderr
             assert "Traceback" not in refused.stderr
+            assert not refused.stderr.endswith("..\n")
             assert not (tmp_path / data / "catalog.sqlite").exists()
     registry = tmp_path / "own"
     with serving(registry) as server:
@@ -168,6 +169,11 @@ def test_what_cannot_follow_says_why_and_leaves_nothing(primary: Server, tmp_pat
     refused = run("serve", "--port", "0", "--data", str(registry), "--follow", primary.url)
     assert refused.returncode == 2
     assert "is not empty, and never followed" in refused.stderr
+    with following(primary, tmp_path / "b"):
+        pass
+    refused = run("serve", "--port", "0", "--data", str(tmp_path / "b"), "--follow", "nonsense")
+    assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
+    assert "Invalid URL" in refused.stderr
     for more in (["--zones", "2"], ["--registry", "x"], ["--memory"]):
         refused = run("serve", "--port", "0", *more, "--follow", primary.url)
         assert refused.returncode == 2

@@ -55,7 +55,7 @@ def region_of_server(
 
     authenticate, guesses: of the API.
 
-    Raises DataNotOpened, RemoteMisused.
+    Raises DataNotOpened.
     """
     role = store.region.role()
     follower = PolledFollower(store.clock)
@@ -85,9 +85,18 @@ def region_of_server(
 def _following(
     store: EmbeddedStore, said: OtherRegion, role: Role, leading: Leading, *, tell: Teller, until: ExitStack
 ) -> RegionOfServer:
+    from sigla.remote.failures import RemoteMisused
     from sigla.remote.primary import NotSent, RemotePrimary
 
-    primary = RemotePrimary(said.url or role.peer, said.user, store.clock)
+    try:
+        primary = RemotePrimary(said.url or role.peer, said.user, store.clock)
+    except RemoteMisused as wrong:
+        if said.url:
+            raise DataNotOpened(str(wrong)) from None
+        raise DataNotOpened(
+            f"The registry in {store.path} follows another one, and its data do not say where that is served: give "
+            "its URL with --follow."
+        ) from None
     replayer = store.replayer(partial(check_follows, store.region, role.epoch))
     here = Here(store.region, replayer, store.group, store.journal.last_place, store.clock)
     follower = RegionFollower(here, primary, role, name=said.name, tell=tell)

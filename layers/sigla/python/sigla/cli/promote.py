@@ -62,7 +62,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         "--url",
         type=name_argument,
         metavar="URL",
-        help="of directories: where the follower is served, so that the server of the old primary follows it",
+        help="of directories, which need it: where the follower is served, so that the old primary follows it there",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--force", action="store_true", help="the primary is lost: go on with what the follower has")
@@ -81,12 +81,24 @@ def run(args: argparse.Namespace) -> int:
         with refusals(), opened_region(here) as store:
             return _force(args, here, store, None)
     there = address_of_region(args.primary, args.registry)
+    if here.scheme == there.scheme == "file" and not (args.force or args.undo):
+        _check_url(args.url)
     with refusals(), opened_pair(here, there) as regions:
         if args.undo:
             return _undo(regions, there)
         if args.force:
             return _force(args, here, regions.here, regions.there.region)
         return _planned(args, here, there, regions)
+
+
+def _check_url(url: str | None) -> None:
+    """The server of a directory that follows has to know whom. Raises Misuse."""
+    from sigla.remote.urls import is_url
+
+    if not url:
+        raise Misuse("--url is missing: say where the new primary will be served, as http://HOST:PORT.")
+    if not is_url(url):
+        raise Misuse(f"Invalid --url {url}: such a URL is http://HOST:PORT.")
 
 
 def _planned(args: argparse.Namespace, here: "Address", there: "Address", regions: "TwoRegions") -> int:

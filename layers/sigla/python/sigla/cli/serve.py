@@ -192,9 +192,9 @@ def _join(args: argparse.Namespace, address: "Address", region: "OtherRegion") -
         with progress.shown() as told:
             join(address, primary, args.follow, told)
     except (RemoteMisused, NotABackup, DataNotOpened, StoreError, Refusal, OSError) as problem:
-        raise Misuse(
-            _sentence(problem, Path(address.path)) if isinstance(problem, OSError) else f"{problem}."
-        ) from None
+        if isinstance(problem, OSError):
+            raise Misuse(_sentence(problem, Path(address.path))) from None
+        raise Misuse(f"{str(problem).removesuffix('.')}.") from None
 
 
 def _address(args: argparse.Namespace) -> "Address":

@@ -122,7 +122,10 @@ class Followed:
             self._region.set_role(role, replace(role, peer=follower))
             return self.follow(follower)
         if role.peer != follower:
-            raise NotFollowed(why=f"{role.peer} follows it already, and there can be one")
+            raise NotFollowed(
+                why=f"{role.peer} follows it already, and there can be one. Only if that one is lost, begin anew in an "
+                "empty directory of the same path on a machine of the same name"
+            )
         return role
 
     def check(self, asked: NextAsked) -> None:
