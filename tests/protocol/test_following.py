@@ -86,6 +86,16 @@ def test_a_copy_is_gone_whatever_was_asked_of_it(tmp_path: Path) -> None:
             eventually(lambda: not list(temporary.glob("sigla-copy-*")))
 
 
+def test_a_page_of_a_browser_makes_no_registry_a_primary(primary: Server, tmp_path: Path) -> None:
+    """An image of another site asks with GET, and without a key where none is needed."""
+    paths = ("/regions/journal?follower=evil&epoch=0", "/regions/copy?follower=evil")
+    for path in paths:
+        assert primary.ask("GET", path, headers={"Sec-Fetch-Site": "cross-site"}).status == 403
+    assert primary.ask("GET", paths[0]).status == 422, "a question alone makes none"
+    with following(primary, tmp_path / "b") as follower:
+        assert registered(follower, "a", INT) == 1
+
+
 def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> None:
     """And nothing else: what it does not have is not said to be nowhere."""
     with serving(tmp_path / "a") as primary:

@@ -130,6 +130,8 @@ class Followed:
 
     def check(self, asked: NextAsked) -> None:
         """Whether it is the follower, and has the beginning of this journal. Raises NotFollowed."""
+        if self._region.role() is None:
+            raise NotFollowed(why="it has no follower yet, and one begins with a copy")
         role = self.follow(asked.follower)
         if role.epoch != asked.epoch:
             raise NotFollowed(why=f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}")

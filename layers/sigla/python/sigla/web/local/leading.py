@@ -113,9 +113,11 @@ class Leading:
 
     async def _check_admin(self, request: Request) -> None:
         """Raises Unauthorized, DeniedEverywhere."""
+        sent = picked(request.scope["headers"])
+        if b"sec-fetch-site" in sent:  # a browser, perhaps with the page of another site: no registry asks like that
+            raise DeniedEverywhere(operation=ADMIN.operation)
         if self._authenticate is None:
             return
-        sent = picked(request.scope["headers"])
         try:
             principal = self._authenticate(sent.get(b"authorization"))
         except Slow as slow:
