@@ -18,6 +18,7 @@ from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotFollowed
 from sigla.regions.replay import JournalPlace
+from sigla.second_region import followed
 from tests.attack.replay import STORIES, ask, check_equal, embedded
 from tests.attack.stories import ONE, THREE, register
 from tests.attack.world import Embedded, World
@@ -75,18 +76,10 @@ def pair(kind: RegionKind = RegionKind.JOINING) -> Iterator[Pair]:
         store = embedded(here)
         follower = PolledFollower(store.clock)
         store.follow_ceilings(follower)
-        followed = Followed(
-            store.region,
-            store.shipper(),
-            follower,
-            store.clock,
-            place=store.journal.place,
-            end=store.journal.end,
-            counters=store.region.counters,
-        )
-        followed.follow(NAME)
+        primary = followed(store, follower)
+        primary.follow(NAME)
         embedded(there).region.set_role(None, Role(1, kind, peer="http://here"))
-        yield Pair(here, there, followed)
+        yield Pair(here, there, primary)
 
 
 def turns(follower: RegionFollower, count: int = 3) -> None:
@@ -148,17 +141,8 @@ def test_there_is_one_follower() -> None:
 def test_a_follower_is_not_followed() -> None:
     with pair() as each:
         store = embedded(each.there)
-        followed = Followed(
-            store.region,
-            store.shipper(),
-            PolledFollower(store.clock),
-            store.clock,
-            place=store.journal.place,
-            end=store.journal.end,
-            counters=store.region.counters,
-        )
         with pytest.raises(NotFollowed, match="follows another one itself"):
-            followed.follow("third:/srv")
+            followed(store, PolledFollower(store.clock)).follow("third:/srv")
 
 
 def test_another_journal_is_told_nothing() -> None:

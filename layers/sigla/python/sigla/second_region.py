@@ -42,6 +42,14 @@ def follows(store: EmbeddedStore) -> bool:
     return role is not None and role.kind is not RegionKind.PRIMARY
 
 
+def followed(store: EmbeddedStore, follower: PolledFollower) -> Followed:
+    """The registry of a directory, as another region follows it."""
+    region, journal = store.region, store.journal
+    return Followed(
+        region, store.shipper(), follower, store.clock, place=journal.place, end=journal.end, counters=region.counters
+    )
+
+
 def region_of_server(
     store: EmbeddedStore,
     said: OtherRegion,
@@ -59,16 +67,7 @@ def region_of_server(
     """
     role = store.region.role()
     follower = PolledFollower(store.clock)
-    followed = Followed(
-        store.region,
-        store.shipper(),
-        follower,
-        store.clock,
-        place=store.journal.place,
-        end=store.journal.end,
-        counters=store.region.counters,
-    )
-    leading = Leading(followed, said.copy, authenticate, guesses)
+    leading = Leading(followed(store, follower), said.copy, authenticate, guesses)
     if role is not None and role.kind is not RegionKind.PRIMARY:
         return _following(store, said, role, leading, tell=tell, until=until)
     if said.url and role is None:

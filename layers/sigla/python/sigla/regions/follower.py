@@ -6,6 +6,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from sigla.backoff import Backoff
 from sigla.errors import Closed, StoreError
 from sigla.model import SchemaId
 from sigla.ports.clock import Clock
@@ -99,7 +100,7 @@ class RegionFollower:
             return self._changed.wait_for(lambda: self._position >= position, patience_s)
 
     def _run(self) -> None:
-        lost = 0
+        lost, backoff = 0, Backoff(self._here.clock, FIRST_PAUSE_S, LONGEST_PAUSE_S)
         while not self._over.is_set():
             try:
                 self.turn()
@@ -107,7 +108,7 @@ class RegionFollower:
                 if self._over.is_set():
                     return
                 self._note(problem)
-                self._over.wait(min(LONGEST_PAUSE_S, FIRST_PAUSE_S * 2.0 ** min(lost, 10)))
+                self._over.wait(backoff.most_s(lost))
                 lost += 1
             else:
                 lost = 0

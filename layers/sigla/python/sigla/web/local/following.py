@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 import orjson
 from starlette.types import Message, Receive
@@ -73,18 +73,16 @@ class Following:
 
 
 class FollowingTable(RouteTable):
-    """A `RouteTable` of a follower. following: set before the first request."""
+    """A `RouteTable` of a follower."""
 
-    following: Following
-
-    def follow(self, following: Following) -> "FollowingTable":
-        self.following = following
+    def __init__(self, following: Following, *of_table: Any) -> None:
+        super().__init__(*of_table)
+        self._following = following
         self._forwarding = asyncio.Semaphore(AT_ONCE)
         self._silent_until = 0
         self._ahead = 0
         self.forwarded = 0
         self.failed = 0
-        return self
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
         if FORWARDED in call.headers:
@@ -95,9 +93,9 @@ class FollowingTable(RouteTable):
         local = route is None or (route.access in (READ, OPEN) and not route.path.startswith(COMPARES))
         if not local:
             return await self._forwarded(call, route, kept)
-        behind = self.following.behind_ms()
+        behind = self._following.behind_ms()
         if route is not None and route.access is READ:
-            lacks_own = bool(self._ahead) and not self.following.wait_for(self._ahead, 0)
+            lacks_own = bool(self._ahead) and not self._following.wait_for(self._ahead, 0)
             # Since the start it may not have heard what was written through it before.
             if lacks_own or behind is None:
                 try:
@@ -121,7 +119,7 @@ class FollowingTable(RouteTable):
     ) -> Answer:
         """What the primary answers. instead: what is raised here where it is silent and the caller is not known."""
         refusal = not_forwarded(route)
-        now = self.following.clock.elapsed()
+        now = self._following.clock.elapsed()
         if now < self._silent_until:
             raise _silence(refusal, instead)
         sent_on = {name.decode(): call.headers[name].decode("latin-1") for name in _SENT_ON if name in call.headers}
@@ -131,10 +129,10 @@ class FollowingTable(RouteTable):
         self.forwarded += 1
         async with self._forwarding:
             try:
-                found = await asyncio.to_thread(self.following.forward, call.method, target, sent_on, kept.body)
-            except self.following.not_sent:
+                found = await asyncio.to_thread(self._following.forward, call.method, target, sent_on, kept.body)
+            except self._following.not_sent:
                 self.failed += 1
-                self._silent_until = self.following.clock.elapsed() + SILENT_MS
+                self._silent_until = self._following.clock.elapsed() + SILENT_MS
                 raise _silence(refusal, instead) from None
             except StoreError:
                 self.failed += 1
@@ -145,7 +143,7 @@ class FollowingTable(RouteTable):
         moved = found.headers.get(MOVED, "")
         if moved.isdecimal():
             self._ahead = max(self._ahead, int(moved))
-            await asyncio.to_thread(self.following.wait_for, int(moved), COMES_BACK_S)
+            await asyncio.to_thread(self._following.wait_for, int(moved), COMES_BACK_S)
         return Answer(
             found.status,
             found.body,
@@ -161,12 +159,14 @@ class FollowingTable(RouteTable):
 class LeadingTable(RouteTable):
     """A `RouteTable` of a registry that another one may follow. end: how far its journal reaches."""
 
-    end: Callable[[], int]
+    def __init__(self, end: Callable[[], int], *of_table: Any) -> None:
+        super().__init__(*of_table)
+        self._end = end
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
         answer = await super()._answer(call, receive)
         if FORWARDED in call.headers and call.found and call.found.route.access not in (READ, OPEN):
-            answer.headers = (*answer.headers, (MOVED.encode(), b"%d" % self.end()))
+            answer.headers = (*answer.headers, (MOVED.encode(), b"%d" % self._end()))
         return answer
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from starlette.routing import Route
@@ -30,18 +31,13 @@ class RegionOfServer:
 def led(leading: Leading, follower: PolledFollower, end: Callable[[], int]) -> RegionOfServer:
     """What the server of a registry has that another one may follow."""
 
-    def table(*arguments: Any) -> RouteTable:
-        made = LeadingTable(*arguments)
-        made.end = end
-        return made
-
     def lines() -> Iterator[str]:
         ago = follower.asked_ms_ago
         if ago is not None:
             about = "Seconds since the region that follows has asked for what comes next."
             yield from metric_lines("sigla_region_asked_seconds", "gauge", about, [("", round(ago / 1000, 3))])
 
-    return RegionOfServer(table, leading.routes(), lines, leading.close)
+    return RegionOfServer(partial(LeadingTable, end), leading.routes(), lines, leading.close)
 
 
 def follows(leading: Leading, follower: RegionFollower, following: Following) -> RegionOfServer:
@@ -49,7 +45,7 @@ def follows(leading: Leading, follower: RegionFollower, following: Following) ->
     tables = list[FollowingTable]()
 
     def table(*arguments: Any) -> RouteTable:
-        tables.append(FollowingTable(*arguments).follow(following))
+        tables.append(FollowingTable(following, *arguments))
         return tables[-1]
 
     def lines() -> Iterator[str]:
