@@ -206,14 +206,14 @@ def test_a_person_is_asked(
     monkeypatch.setattr("sys.stdin", Terminal(said))
     assert main(["apply", "--registry", served.url]) == int(not done)
     assert bool(served.writes) is done
-    assert "Do these? [y/N]" in capsys.readouterr().out
+    assert "Do these? [y/N]" in capsys.readouterr().err
 
 
 def test_a_program_says_yes(served: Served, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
     """It would wait for ever."""
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
     assert main(["apply", "--registry", served.url]) == 2
-    assert capsys.readouterr().err == "sigla: To ask, a terminal is needed: add --yes to do what `sigla plan` shows.\n"
+    assert capsys.readouterr().err == "sigla: Do these? No person is there to answer: add --yes.\n"
     assert served.writes == []
 
 

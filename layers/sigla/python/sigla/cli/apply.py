@@ -2,13 +2,13 @@
 
 import argparse
 import json
-import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from sigla.cli import compared, credentials, place, plan, progress
+from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.misuse import Misuse, reading_remote
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sigla.registry import Options
     from sigla.schema_files.applying import Target
     from sigla.schema_files.facts import RegistryFacts
-    from sigla.schema_files.foreseeing import Foreseen
 
 DESCRIPTION = """\
 Does what `sigla plan` shows: in the order of references, subject by subject, each change only if its subject is still
@@ -44,7 +43,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     plan.add_plan_options(parser)
     compared.add_options(parser, revisions=False, dumps=False)
-    parser.add_argument("--yes", action="store_true", help="do not ask")
+    add_yes_option(parser)
     parser.set_defaults(run=run)
 
 
@@ -64,21 +63,13 @@ def run(args: argparse.Namespace) -> int:
             return int(not found.is_accepted)
         if not args.json:
             plan.print_plan(args, found, facts)
-        if not (args.yes or _agreed(found)):
+        if not asking(args)(f"Do {'this' if len(found.steps) == 1 else 'these'}?"):
             print("Nothing was done.")
             return 1
         total = len(found.steps)
         applied: Applied = apply_steps(target, found.steps, SystemClock(), lambda done: told("changes", done, total))
     print(json.dumps(applied_form(applied, facts.shown)) if args.json else applied_text(applied, facts.shown))
     return int(applied.stopped is not None)
-
-
-def _agreed(found: "Foreseen") -> bool:
-    """Asks on a terminal. Raises Misuse without one."""
-    if not sys.stdin.isatty():
-        raise Misuse("To ask, a terminal is needed: add --yes to do what `sigla plan` shows.")
-    print(f"Do {'this' if len(found.steps) == 1 else 'these'}? [y/N] ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 class _Opened(NamedTuple):
