@@ -53,7 +53,7 @@ class Here:
 
 
 def check_follows(region: Region, epoch: int) -> None:
-    """NextAsked in the transaction of each commit that is carried out. Raises Closed."""
+    """Asked in the transaction of each commit that is carried out. Raises Closed."""
     role = region.role()
     if role is None or role.kind is RegionKind.PRIMARY or role.epoch != epoch:
         raise Closed

@@ -22,7 +22,6 @@ JOURNAL: Final = "/regions/journal"
 COPY: Final = "/regions/copy"
 
 PIECE: Final = 2**20
-CONNECT_S: Final = 5.0
 FORWARD_LIMITS: Final = RemoteLimits(patience_s=25.0, whole_s=25.0, longest=2**28)
 """As long as a request that is sent on may take."""
 

@@ -1,5 +1,7 @@
 """A registry that holds nothing: what files are compared with is registered there first."""
 
+# ruff: noqa: ARG002 - it answers as `RegistryFacts` asks, and needs no argument for that
+
 from collections.abc import Collection, Iterable
 
 from sigla.associations.nouns import Association
@@ -16,20 +18,20 @@ class EmptyRegistry:
     def __init__(self, shown: str) -> None:
         self.shown = shown
 
-    def about(self, subjects: Collection[Subject]) -> State:  # noqa: ARG002 - as `RegistryFacts` has it
+    def about(self, subjects: Collection[Subject]) -> State:
         return State()
 
-    def subjects(self, prefix: str) -> Iterable[Subject]:  # noqa: ARG002 - as `RegistryFacts` has it
+    def subjects(self, prefix: str) -> Iterable[Subject]:
         return ()
 
-    def associations(self, subject: Subject) -> tuple[Association, ...]:  # noqa: ARG002 - as `RegistryFacts` has it
+    def associations(self, subject: Subject) -> tuple[Association, ...]:
         return ()
 
-    def by_content(self, context: str, guid: Guid) -> KnownId | None:  # noqa: ARG002 - as `RegistryFacts` has it
+    def by_content(self, context: str, guid: Guid) -> KnownId | None:
         return None
 
-    def by_id(self, key: BodyKey) -> KnownId | None:  # noqa: ARG002 - as `RegistryFacts` has it
+    def by_id(self, key: BodyKey) -> KnownId | None:
         return None
 
-    def highest(self, context: str) -> SchemaId:  # noqa: ARG002 - as `RegistryFacts` has it
+    def highest(self, context: str) -> SchemaId:
         return SchemaId(0)
