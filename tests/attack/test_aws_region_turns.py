@@ -6,22 +6,19 @@ from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
-from urllib.parse import quote_plus
 
 import pytest
 
 from sigla import keys
 from sigla.errors import Closed, StoreError
-from sigla.functions import region_turns
 from sigla.functions.journal import CUT_OFF_MS
-from sigla.functions.region_turns import RegionTurns
-from sigla.functions.shipping import Shipping
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
 from sigla.stores.dynamodb import imports
 from sigla.stores.dynamodb.actions import update
 from sigla.stores.dynamodb.changes import is_marked
 from sigla.stores.dynamodb.places import Places
+from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.aws import failing
 from tests.attack.aws_replay import check_equal, stores
@@ -32,7 +29,6 @@ from tests.attack.test_aws_copying import account, two
 from tests.attack.world import World
 from tests.contract.aws import Account
 from tests.unit.aws.faults import Fault, Killed
-from tests.unit.aws.journaling import as_streamed, event_of
 from tests.unit.aws.journaling import follower as follower_of
 from tests.unit.registry.tell import s
 
@@ -47,7 +43,6 @@ class Regions:
     def __init__(self, a: World, b: World) -> None:
         self.a, self.b = a, b
         self.clock = a.clock
-        self.told = list[Any]()
 
     def arm(self) -> None:
         """A is primary, and B joins it."""
@@ -77,33 +72,10 @@ class Regions:
         other = self.b if world is self.a else self.a
         here, other_store = self.store(world, between), self.store(other, there or between)
         try:
-            return dict(RegionTurns(here, other_store, registry="r", tell=self.told.append)())
+            return dict(RegionTurns(here, other_store)())
         finally:
             here.close()
             other_store.close()
-
-    def tell(self, world: World, between: Between | None = None) -> list[str]:
-        """The journal function's batch of all rows; the objects that the other region has then."""
-        other = self.b if world is self.a else self.a
-        here, there = self.store(world, between), self.store(other, between)
-        name = stores(world).registry
-        with follower_of(stores(world), self.clock) as follow:
-            telling = Shipping(follow, here.region, here.bodies, there.objects, registry=name, tell=self.told.append)
-            assert telling(event_of(as_streamed(stores(world))))["rows"] >= 0
-        names = list(self.store(other).objects.names(f"{name}/from/"))
-        here.close()
-        there.close()
-        return names
-
-    def hear(self, world: World, names: list[str]) -> dict[str, Any]:
-        """The bucket wakes the function, as it names objects."""
-        event = {"Records": [{"s3": {"object": {"key": quote_plus(name)}}} for name in names]}
-        here, there = self.store(world), self.store(self.a if world is self.b else self.b)
-        try:
-            return dict(RegionTurns(here, there, registry=stores(world).registry, tell=self.told.append)(event))
-        finally:
-            here.close()
-            there.close()
 
     def join(self) -> None:
         self.clock.time += rules.KNOWN_MS
@@ -144,7 +116,7 @@ def test_a_turn_without_a_role_does_nothing(account: Account) -> None:
         ask(a, HISTORY)
         regions = Regions(a, b)
         assert "role" not in regions.turn(a, note)
-        assert (calls, regions.told) == (["dynamodb.batch_get_item"], [])
+        assert calls == ["dynamodb.batch_get_item"]
 
 
 def test_whoever_was_not_told_of_a_promotion_is_closed_within_a_minute(regions: Regions) -> None:
@@ -198,7 +170,7 @@ def test_a_turn_that_is_cut_off_at_any_call_is_made_up_for(regions: Regions, fau
     check_equal(regions.a, regions.b)
 
 
-def test_ceilings_are_told_again_now_and_then(regions: Regions, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ceilings_are_told_again_in_each_turn(regions: Regions, monkeypatch: pytest.MonkeyPatch) -> None:
     """A raise at the other region may have been lost with a table that was restored."""
     regions.join()
     monkeypatch.setattr(rules, "BLOCK", 4)
@@ -206,80 +178,12 @@ def test_ceilings_are_told_again_now_and_then(regions: Regions, monkeypatch: pyt
         regions.a,
         [register(f"subject-{number}", f'{{"type": "fixed", "name": "F{number}", "size": 4}}') for number in range(6)],
     )
-    regions.clock.time -= regions.clock.time % region_turns.SELDOM_MS + MINUTE_MS
     assert regions.turn(regions.a)["ceilings"] > 0
     ours = regions.store(regions.a).region.look(".").counter
     theirs = regions.store(regions.b).region.look(".").counter
     assert ours is not None
     assert theirs is not None
     assert theirs.ceiling >= ours.ceiling
-
-
-# --- told at once ----------------------------------------------------------------------------------------------------
-
-
-NEWS = (register("news"), config("news", level="FULL"))
-
-
-def test_what_was_committed_is_told_as_soon_as_a_segment_tells_it(regions: Regions) -> None:
-    """With its bodies, and once more is as good as once; the minute's comparison then finds nothing."""
-    regions.join()
-    ask(regions.a, TRAFFIC[:8])
-    names = regions.tell(regions.a)
-    assert names == regions.tell(regions.a)
-    told = regions.hear(regions.b, names)
-    assert told["carry_out"] > 0
-    assert (told["early"], told["diverges"], told["unknown"]) == (0, 0, 0)
-    check_equal(regions.a, regions.b)
-    assert regions.hear(regions.b, names)["carry_out"] == 0
-    assert regions.turn(regions.b)["carry_out"] == 0
-
-
-def test_a_region_tells_nothing_of_what_it_was_told(regions: Regions) -> None:
-    """Its journal has the same rows; none of them is a commit of its own."""
-    regions.join()
-    ask(regions.a, NEWS)
-    assert regions.turn(regions.b)["carry_out"] == 2
-    assert regions.tell(regions.b) == []
-
-
-def test_what_a_former_primary_tells_is_passed_by(regions: Regions) -> None:
-    regions.join()
-    ask(regions.a, NEWS)
-    names = regions.tell(regions.a)
-    assert names
-    regions.become(regions.b, replace(regions.role(regions.b), epoch=2, kind=RegionKind.PRIMARY))
-    before = regions.b.rows()
-    assert regions.hear(regions.b, names)["passed_by"] == len(names)
-    assert regions.b.rows() == before
-
-
-def test_a_bucket_that_takes_nothing_holds_up_no_row(regions: Regions) -> None:
-    """It is told; and the other region finds what is missing within the minute."""
-    regions.join()
-    ask(regions.a, NEWS)
-
-    def refused(call: Any, carry_out: Callable[[], Any]) -> Any:
-        return failing(Fault.FAULTY)(call, carry_out) if call.name == "s3.put_object" else carry_out()
-
-    assert regions.tell(regions.a, refused) == []
-    assert [line["event"] for line in regions.told][-1] == "failure"
-    assert regions.turn(regions.b)["carry_out"] > 0
-    check_equal(regions.a, regions.b)
-
-
-def test_a_registry_without_a_second_region_is_asked_nothing_more(account: Account) -> None:
-    """Its rows tell that: no call, to either region."""
-    with two(account) as (a, b):
-        ask(a, HISTORY)
-        regions, calls = Regions(a, b), list[str]()
-
-        def note(call: Any, carry_out: Callable[[], Any]) -> Any:
-            calls.append(call.name)
-            return carry_out()
-
-        assert regions.tell(a, note) == []
-        assert calls == []
 
 
 def test_a_region_that_follows_finishes_no_import(regions: Regions, monkeypatch: pytest.MonkeyPatch) -> None:

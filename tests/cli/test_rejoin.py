@@ -10,7 +10,6 @@ import pytest
 
 from sigla import opening
 from sigla.cli import main
-from sigla.functions.region_turns import RegionTurns
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.store import Store
 from sigla.regions import giving, rules
@@ -18,6 +17,8 @@ from sigla.regions.giving import Course
 from sigla.registry import Registry
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.region_turns import RegionTurns
+from sigla.stores.dynamodb.store import AwsStore
 from tests.build import a_draft, a_text
 from tests.cli.test_regions import Urls, bring, roles, store, urls
 from tests.unit.registry.tell import s
@@ -74,9 +75,11 @@ def check_brought(here: str) -> None:
 
 
 def filled(here: str, there: str) -> None:
-    """As the function in the region that joins does, each minute."""
+    """As `sigla follow` does, each minute."""
     with opening.regions(Address.read(there), Address.read(here)) as regions:
-        turn: Any = RegionTurns(regions.here, regions.there, registry="default", tell=lambda _: None)  # type: ignore[arg-type]  # both are tables
+        assert isinstance(regions.here, AwsStore)
+        assert isinstance(regions.there, AwsStore)
+        turn = RegionTurns(regions.here, regions.there)
         for _ in range(2):
             turn()
 

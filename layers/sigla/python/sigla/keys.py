@@ -155,17 +155,6 @@ def segment_object(registry: str, number: int) -> str:
     return journal_object(registry, day.year, day.month, day.day, number)
 
 
-def shipped_prefix(registry: str, epoch: int) -> str:
-    """Where the other region puts what it tells. epoch: of that one."""
-    return f"{component(registry)}/from/{epoch}/"
-
-
-def shipped_object(registry: str, epoch: int, at: int, digest: str) -> str:
-    """at: the time of the first commit in it, in milliseconds."""
-    day = datetime.fromtimestamp(at / 1000, UTC)
-    return f"{shipped_prefix(registry, epoch)}{day:%Y/%m/%d}/{at:013}-{digest}.jsonl"
-
-
 # --- files of the embedded store -------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ def follow(args: argparse.Namespace, urls: list[str]) -> int:
         target, source = cast("AwsStore", one), cast("AwsStore", other)
         _check_or_arm(args, (here, target), (there, source))
         while True:
-            is_well = _turn(here, target, source)
+            is_well = _turn(target, source)
             if args.once:
                 return 0 if is_well else 1
             try:
@@ -66,15 +66,12 @@ def _check_or_arm(
     carried_out(armed(source.region, target.region, contexts, names=names, now=source.clock.now()))
 
 
-def _turn(address: "Address", here: "AwsStore", there: "AwsStore") -> bool:
+def _turn(here: "AwsStore", there: "AwsStore") -> bool:
     """Whether nothing has to be looked into."""
     from sigla.errors import StoreError
-    from sigla.functions.region_turns import RegionTurns
+    from sigla.stores.dynamodb.region_turns import RegionTurns
 
-    turns = [
-        RegionTurns(one, other, registry=address.registry, tell=lambda _: None, thorough=True)
-        for one, other in ((there, here), (here, there))
-    ]
+    turns = RegionTurns(there, here), RegionTurns(here, there)
     try:
         led, followed = (dict[str, Any](turn()) for turn in turns)
     except StoreError as silent:

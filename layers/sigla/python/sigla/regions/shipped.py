@@ -1,12 +1,9 @@
-"""Commits on their way to another region, as lines: each with its row, and the bodies that it brings.
+"""Commits on their way to another region, as JSON: each with its row, and the bodies that it brings.
 
 {"form": 1, "position": 7168000000000000, "row": "…", "bodies": [{"context": ".", "id": 7, "body": "…"}]}
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Any
-
-import orjson
 
 from sigla import records
 from sigla.errors import FormTooNew
@@ -29,31 +26,6 @@ def shipment_of(form: Any, where: str) -> Shipment:
     if number := newer(form, SHIPPED_LINE):
         raise FormTooNew(where, number, SHIPPED_LINE)
     return Shipment(int(form["position"]), form["row"].encode(), dict(map(_told_body, form["bodies"])))
-
-
-def shipped_line(shipment: Shipment) -> bytes:
-    return orjson.dumps(shipment_form(shipment), option=orjson.OPT_APPEND_NEWLINE)
-
-
-def shipped_objects(shipments: Iterable[Shipment], most_bytes: int) -> Iterator[bytes]:
-    """Their lines, as many in one object as it takes. most_bytes: of an object with more than one line."""
-    some: list[bytes] = []
-    for line in map(shipped_line, shipments):
-        if some and sum(map(len, some)) + len(line) > most_bytes:
-            yield b"".join(some)
-            some = []
-        some.append(line)
-    if some:
-        yield b"".join(some)
-
-
-def shipments_in(name: str, content: bytes) -> Iterator[Shipment]:
-    """Raises ValueError for what is not made of such lines, FormTooNew."""
-    for line in content.splitlines():
-        try:
-            yield shipment_of(orjson.loads(line), name)
-        except (LookupError, TypeError, AttributeError) as wrong:
-            raise ValueError(f"{name} is not what a region tells") from wrong
 
 
 def _told_body(form: Any) -> tuple[BodyKey, Body]:

@@ -27,10 +27,8 @@ if TYPE_CHECKING:
     from sigla.stores.dynamodb.replaying import AwsReplayer
     from sigla.stores.dynamodb.store import AwsStore
 
-LATE_MS: Final = 2 * journal.LATE_MS
-"""By how much a row may be older than the moment at which it was not there yet."""
 FAR_MS: Final = 3_600_000
-"""So far back an occasional comparison looks: clocks may differ by more than they should."""
+"""So far back a comparison looks: rows are written late, and clocks may differ by more than they should."""
 
 
 class Waits(NamedTuple):
@@ -60,13 +58,13 @@ class JournalComparison:
         complete, copied = found.get(self._places.complete()), found.get(self._places.copying())
         return int(complete["at"]) if complete else copied["since"] if copied else 0
 
-    def catch_up(self, until: float, *, far: bool = False) -> Counter[Verdict]:
+    def catch_up(self, until: float) -> Counter[Verdict]:
         """Carries out what is missing here. until: when to leave the rest to the next call, by `Clock.elapsed`.
 
         Raises NotAllowed, StoreError.
         """
         clock, begun = self._here.clock, self._here.clock.now()
-        since = max(0, self.complete_up_to() - (FAR_MS if far else LATE_MS))
+        since = max(0, self.complete_up_to() - FAR_MS)
         verdicts = deliver([], self.replayer)
         missing = self.missing(since)
         while some := list(islice(missing, MOST_READ)):

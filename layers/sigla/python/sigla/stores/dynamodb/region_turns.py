@@ -1,88 +1,56 @@
 """What a region does for the other one, each minute, depends on what it is.
 
     primary     it looks at the other region's role. A greater epoch there closes this one: it was
-                promoted. Now and then each ceiling is told again
+                promoted. It tells each ceiling again
     joining     it goes on with the copy of the other region's table, and follows once that is complete
     follower    it compares the two journals, and carries out what is missing here
     no role     nothing
 
-In between a follower is woken by its bucket, where the other region puts what it has committed (`shipping`). Each turn
-may be cut off, repeated, and done by several at once.
+Each turn may be cut off, repeated, and done by several at once.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, assert_never
-from urllib.parse import unquote_plus
+from typing import TYPE_CHECKING, Final, assert_never
 
-from sigla import keys, observe
 from sigla.errors import Closed, StoreError
 from sigla.model import DEFAULT_CONTEXT
-from sigla.observe import Facts, Teller
+from sigla.observe import Facts
 from sigla.regions import giving
-from sigla.regions.following import deliver
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NoBlock
 from sigla.regions.replay import Verdict
-from sigla.regions.shipped import shipments_in
 from sigla.regions.shipping import NotAllowed
 from sigla.stores.dynamodb.comparing import JournalComparison
 from sigla.stores.dynamodb.copying import TableCopy
-from sigla.stores.dynamodb.journal import time_of
 
 if TYPE_CHECKING:
     from sigla.stores.dynamodb.store import AwsStore
 
 WORK_MS: Final = 50_000
 """How long a turn works: the next one comes after a minute, and goes on."""
-OFTEN_MS: Final = 60_000
-SELDOM_MS: Final = 1_800_000
-"""How often ceilings are told again, and how often a comparison looks far back."""
 COUNTED: Final = (Verdict.CARRY_OUT, Verdict.EARLY, Verdict.DIVERGES, Verdict.UNKNOWN)
 
 
 class RegionTurns:
-    """What Lambda calls. here, there: the registry in both regions. tell: takes the line of each turn.
+    """here, there: the registry in both regions."""
 
-    thorough: each turn does what else is done now and then.
-    """
-
-    def __init__(
-        self,
-        here: "AwsStore",
-        there: "AwsStore",
-        *,
-        registry: str,
-        tell: Teller = observe.tell,
-        thorough: bool = False,
-    ) -> None:
+    def __init__(self, here: "AwsStore", there: "AwsStore") -> None:
         self._here = here
         self._there = there
-        self._registry = registry
-        self._tell = tell
-        self._thorough = thorough
         self._clock = here.clock
 
-    def __call__(self, event: Any = None, context: Any = None) -> Facts:  # noqa: ARG002 - as Lambda calls
-        """What was done. event: of the schedule, or of the bucket, for what the other region has put there.
-
-        Raises StoreError where the own region does not answer, ValueError for what the other one cannot have told.
-        """
+    def __call__(self) -> Facts:
+        """What was done. Raises StoreError where the own region does not answer."""
         begun, role = self._clock.elapsed(), self._here.region.role()
-        facts: Facts = {"event": "region", "registry": self._registry, "ts": self._clock.now()}
         if role is None:
-            return facts
-        names = [*_objects_told(event)]
+            return {}
         try:
-            did = self._hear(role, names) if names else self._turn(role, begun + WORK_MS)
+            did = self._turn(role, begun + WORK_MS)
         except NotAllowed:
             # A change of the role was cut off, or another one is under way: the same call finishes it, or finds that.
             did = {"refused": not self._here.region.set_role(role, role)}
-        facts |= {"role": role.kind.value, "epoch": role.epoch, **did}
-        facts["took_ms"] = self._clock.elapsed() - begun
-        self._tell(facts)
-        return facts
+        return {"role": role.kind.value, "epoch": role.epoch, **did}
 
     def _turn(self, role: Role, until: float) -> Facts:
         match role.kind:
@@ -107,7 +75,7 @@ class RegionTurns:
             if role.open:
                 self._here.region.set_role(role, replace(role, open=False))
             return {"closed": True}
-        if self._is_seldom() and role.writes and theirs is not None and theirs.kind is RegionKind.FOLLOWER:
+        if role.writes and theirs is not None and theirs.kind is RegionKind.FOLLOWER:
             return {"ceilings": self._tell_ceilings()}
         return {}
 
@@ -140,7 +108,7 @@ class RegionTurns:
 
     def _follow(self, role: Role, until: float) -> Facts:
         comparison = JournalComparison(self._here, self._there, role)
-        verdicts = comparison.catch_up(until, far=self._is_seldom())
+        verdicts = comparison.catch_up(until)
         now, waits = self._clock.now(), comparison.waits()
         return {
             **_counted(verdicts),
@@ -150,27 +118,6 @@ class RegionTurns:
             "behind_ms": max(0, now - comparison.complete_up_to()),
         }
 
-    def _hear(self, role: Role, names: Sequence[str]) -> Facts:
-        """Carries out what the other region has told, if this one follows it still. What comes too early waits."""
-        prefix = keys.shipped_prefix(self._registry, role.epoch)
-        if role.kind is not RegionKind.FOLLOWER or not all(name.startswith(prefix) for name in names):
-            return {"passed_by": len(names)}
-        found = zip(names, self._here.objects.read_many(names), strict=True)
-        shipments = [each for name, stored in found if stored for each in shipments_in(name, stored.content)]
-        now = self._clock.now()
-        verdicts = deliver(shipments, JournalComparison(self._here, self._there, role).replayer)
-        oldest = min((time_of(each.position) for each in shipments), default=now)
-        return _counted(verdicts) | {"lag_ms": max(0, self._clock.now() - oldest)}
-
-    def _is_seldom(self) -> bool:
-        return self._thorough or self._clock.now() % SELDOM_MS < OFTEN_MS
-
 
 def _counted(verdicts: Counter[Verdict]) -> Facts:
     return {verdict.name.lower(): verdicts[verdict] for verdict in COUNTED}
-
-
-def _objects_told(event: Any) -> Iterator[str]:
-    """The names of objects in an event of a bucket, in which they are as in URLs."""
-    for record in (event or {}).get("Records", ()):
-        yield unquote_plus(record["s3"]["object"]["key"])
