@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
+from urllib.parse import urlencode
 
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
@@ -96,6 +97,21 @@ def test_a_page_of_a_browser_makes_no_registry_a_primary(primary: Server, tmp_pa
         assert registered(follower, "a", INT) == 1
 
 
+def test_what_no_follower_asks_is_refused_in_words(primary: Server) -> None:
+    """Not with 500, and a traceback among the lines of the log."""
+    for name, *values in (
+        ("after", "1e3", "-1", 10**19),
+        ("epoch", "x", "9" * 5000),
+        ("wait", "1_0"),
+        ("heard", "x", "[]", '{".":null}', '{".":[]}', '{".":Infinity}', "[" * 4000),
+    ):
+        for value in values:
+            refused = primary.ask("GET", f"/regions/journal?{urlencode({name: value})}")
+            assert (refused.status, refused.json["error_code"]) == (400, 400), value
+            assert "int" not in refused.json["message"]
+    assert "Traceback" not in primary.said
+
+
 def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> None:
     """And nothing else: what it does not have is not said to be nowhere."""
     with serving(tmp_path / "a") as primary:
@@ -153,6 +169,49 @@ def test_a_key_is_good_at_both(tmp_path: Path) -> None:
             assert stranger.headers["www-authenticate"] == primary.ask("GET", "/subjects").headers["www-authenticate"]
     refused = run("serve", "--data", str(tmp_path / "c"), "--follow", primary.url)
     assert refused.returncode == 2
+
+
+def test_the_length_of_the_journal_is_told_to_the_follower_alone(tmp_path: Path) -> None:
+    """A client that calls itself one would count by it what is done with subjects that it may not see."""
+    data = tmp_path / "a"
+    secrets = {name: _made(data, name, *more) for name, more in WHO.items()}
+    user = {"SIGLA_USER": "admin", "SIGLA_SECRET": secrets["admin"]}
+    with serving(data, "--auth") as primary:
+        small, admin, own = (
+            {"Authorization": f"Basic {_basic(name, secrets[name])}"} for name in ("etl", "admin", "own")
+        )
+
+        def told(**claims: str) -> str | None:
+            sent = {**small, "X-Forward": "true", **{f"X-Sigla-{name}": said for name, said in claims.items()}}
+            answer = primary.ask("POST", "/subjects/a/versions", INT, sent)
+            assert answer.status == 200
+            return answer.headers.get("x-sigla-moved")
+
+        assert primary.ask("POST", "/subjects/b/versions", LONG, admin).status == 200
+        claims = ("", "true", "Basic x", small["Authorization"], own["Authorization"])
+        assert [told(Follower=each) for each in claims] == [None] * len(claims)
+        assert told() is None
+        assert told(Follower=admin["Authorization"]) == "2"
+        with serving(tmp_path / "b", "--auth", "--follow", primary.url, settings=user) as follower:
+            for version in range(1, 6):
+                body = {"schema": json.dumps({**ORDER, "name": f"Order{version}"})}
+                assert follower.ask("PUT", "/config/a", {"compatibility": "NONE"}, admin).status == 200
+                assert follower.ask("POST", "/subjects/a/versions", body, small).status == 200
+                answer = follower.ask("GET", "/subjects/a/versions/latest", headers=small)
+                assert answer.json["version"] == version + 1, "what was written through it is read there"
+
+
+WHO = {
+    "etl": ("--role", "writer", "--subjects", "a"),
+    "own": ("--role", "admin", "--subjects", "a"),
+    "admin": ("--role", "admin"),
+}
+
+
+def _made(data: Path, name: str, *more: str) -> str:
+    """The secret of a new key."""
+    made = run("keys", "create", name, *more, "--data", str(data), "--json")
+    return str(json.loads(made.stdout)["secret"])
 
 
 def _basic(name: str, secret: str) -> str:

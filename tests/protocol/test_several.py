@@ -7,11 +7,13 @@ from contextlib import closing, redirect_stdout
 from http.client import HTTPConnection
 from io import StringIO
 from pathlib import Path
+from time import perf_counter
 
 import pytest
 from confluent_kafka.schema_registry.error import SchemaRegistryError
 
 from sigla import cli
+from sigla.auth.guesses import FREE
 from tests.protocol.clients.server import Answer, Server, run, serving
 from tests.protocol.clients.shop import ORDER, another, avro
 from tests.waiting import eventually
@@ -125,6 +127,21 @@ def test_credentials_that_are_sent_twice_open_no_metrics(server: Server, keys: M
 def lines(server: Server) -> list[dict[str, object]]:
     """Those of requests."""
     return [line for line in map(json.loads, server.lines) if line["event"] == "request"]
+
+
+def test_a_guess_waits_as_long_at_a_registry_that_is_there_as_at_one_that_is_not(tmp_path: Path) -> None:
+    """Whoever was kept waiting for `x@none`, and was answered at once for `x@payments`, knew that there is payments."""
+    key = a_key(tmp_path / "ads")
+    with serving(tmp_path, "--auth", *BOTH) as server:
+
+        def waits(registry: str) -> bool:
+            begun = perf_counter()
+            assert server.ask("GET", "/subjects", headers=basic(of_registry("x:guess", registry))).status == 401
+            return perf_counter() - begun > 0.1
+
+        assert any(waits("none") for _ in range(10 * FREE))
+        assert [name for name in (*NAMES, "none") if not waits(name)] == []
+        assert server.ask("GET", "/subjects", headers=basic(of_registry(key, "ads"))).status == 200
 
 
 def test_each_is_a_directory_of_its_own_for_every_command(

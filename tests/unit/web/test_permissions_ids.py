@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sigla.model import SchemaId
 from tests.build import a_text
 from tests.unit.auth.guarded import DOORS, Guarded, cut, guarded
 
@@ -20,8 +21,9 @@ def world(tmp_path: Path) -> Iterator[Guarded]:
         yield world
 
 
-def importing(subject: str, id: int) -> tuple[str, str, dict[str, Any]]:
-    return "POST", f"/subjects/{subject}/versions", {"schema": a_text(subject.replace("-", "")), "id": id, "version": 1}
+def importing(subject: str, id: int, text: str = "", version: int = 1) -> tuple[str, str, dict[str, Any]]:
+    body = {"schema": text or a_text(subject.replace("-", "")), "id": id, "version": version}
+    return "POST", f"/subjects/{subject}/versions", body
 
 
 @pytest.mark.parametrize("door", DOORS)
@@ -50,3 +52,17 @@ def test_whoever_answers_for_the_whole_registry_imports_any_id(world: Guarded) -
     with DOORS["local"](world) as ask:
         assert ask("admin", "PUT", "/mode/a-new", {"mode": "IMPORT"}).status == 200
         assert ask("writer", *importing("a-new", FAR)).json["id"] == FAR
+
+
+def test_many_leaps_do_not_end_the_ids_of_all_either(world: Guarded) -> None:
+    """Two thousand registrations, each a million farther, took some ten seconds."""
+    half = 2**30 - 1
+    world.store.catalog.raise_counter(".", SchemaId(half - 1))
+    with DOORS["local"](world) as ask:
+        assert ask("admin-of-a", "PUT", "/mode/a-new", {"mode": "IMPORT"}).status == 200
+        assert ask("writer-of-a", *importing("a-new", half)).status == 200
+        refused = ask("writer-of-a", *importing("a-new", half + 1, a_text("B"), 2))
+        assert refused.json["error_code"] == 40301
+        assert f"id {half + 1} is more than 0 above {half}, the highest id" in refused.json["message"]
+        assert ask("writer-of-a", *importing("a-new", 77, a_text("B"), 2)).status == 200
+        assert ask("writer", "POST", "/subjects/b-new/versions", {"schema": a_text("New")}).json["id"] == half + 1

@@ -104,12 +104,17 @@ class _Made(NamedTuple):
 
 
 class _Surroundings(NamedTuple):
-    """What all registries of a process work with. opened: takes what is to be closed at the end."""
+    """What all registries of a process work with. opened: takes what is to be closed at the end.
+
+    guesses: one wait for all of them. With one for each a guess at a registry that exists would not wait where one that
+    does not exist has been asked for, and so tell that it is there.
+    """
 
     settings: Settings
     auth: str
     tokens: BearerTokens | None
     guard: Guard | None
+    guesses: Guesses
     out: outlet.Outlet
     opened: ExitStack
 
@@ -142,7 +147,7 @@ class _Surroundings(NamedTuple):
         clock = SystemClock()
         log = observe.Log(self.out, clock=clock, release=__version__, zone=zone, registry=registry)
         watchers = (log if self.settings.log_requests else observe.DeniedAlone(log, clock),)
-        door = app.HttpOptions(watchers=watchers, log_failure=tell, guesses=Guesses(clock), guard=self.guard)
+        door = app.HttpOptions(watchers=watchers, log_failure=tell, guesses=self.guesses, guard=self.guard)
         return web_options(self.settings, authenticate, door)
 
 
@@ -164,7 +169,7 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
     ):
         guard = _guard(settings, host, named) if auth == NONE and is_loopback(host) else None
         tokens = authentication.bearer_tokens(issuers, out.tell)
-        around = _Surroundings(settings, auth, tokens, guard, out, opened)
+        around = _Surroundings(settings, auth, tokens, guard, Guesses(SystemClock()), out, opened)
         members = [around.open(place, name) for name, place in _places(asked.address, settings, named).items()]
         for each in members:
             opened.callback(each.exporters.begin_to_stop)  # before the first of them is waited for

@@ -78,6 +78,10 @@ class Principal:
     may: tuple[Access, ...]
     reach: Reach | None = None
 
+    @property
+    def administers_everything(self) -> bool:
+        return ADMIN in self.may and self.reach is None
+
 
 def principal(name: str, role: str, prefixes: Sequence[str], *, deletes: bool = False) -> Principal:
     """deletes: whether a writer may delete, too; of other roles it says nothing."""

@@ -1,11 +1,14 @@
 """What a follower asks of the region that it follows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from sigla.model import SchemaId
 from sigla.ports.replaying import Shipment
 from sigla.regions.replay import JournalPlace
+
+FOLLOWER: Final = "x-sigla-follower"
+"""Beside a request that is sent on: the credentials of the follower itself, with which it asks for the journal."""
 
 
 class NextAsked(NamedTuple):

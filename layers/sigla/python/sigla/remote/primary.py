@@ -10,7 +10,7 @@ from urllib.parse import urlencode, urlsplit
 
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock
-from sigla.ports.primary import NextAsked, NextTold
+from sigla.ports.primary import FOLLOWER, NextAsked, NextTold
 from sigla.regions import wire
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.client import trusting
@@ -51,7 +51,9 @@ class RemotePrimary:
         parts = urlsplit(url)
         self._tls = trusting() if parts.scheme == "https" else None
         self._host, self._port, self._path = parts.hostname or "", parts.port, parts.path.rstrip("/")
-        self._headers = {"Authorization": f"Basic {b64encode(credentials.encode()).decode()}"} if credentials else {}
+        said = f"Basic {b64encode(credentials.encode()).decode()}"
+        self._headers = {"Authorization": said} if credentials else {}
+        self._own = {FOLLOWER: said} if credentials else {}
         self._clock = clock
         self._waiting: RemoteConnection | None = None
         self._over = False
@@ -93,7 +95,7 @@ class RemotePrimary:
             except OSError as silence:
                 raise NotSent(f"{self.shown} cannot be connected to ({silence})") from silence
             try:
-                connection.request(method, self._path + target, body or None, dict(headers))
+                connection.request(method, self._path + target, body or None, {**headers, **self._own})
                 answer = connection.getresponse()
                 said = {name.lower(): value for name, value in answer.getheaders()}
                 return Forwarded(answer.status, said, answer.read())

@@ -17,6 +17,9 @@ from sigla.registry.steps.committing import commit, nonce, until_committed
 FURTHEST: Final = 1_000_000
 """How far above the highest id of its context one may be that a principal for some subjects brings along."""
 
+SHARED: Final = HIGHEST // 2
+"""Above it no such principal brings one along: some thousands of leaps would use up all ids, for everybody."""
+
 CLEAR: Final = 100_000
 """So many ids have to be free where numbering is made to go on."""
 
@@ -34,8 +37,9 @@ def check_reach(resources: Resources, subject: Subject, id: SchemaId) -> None:
     if resources.furthest is None:
         return
     highest = resources.catalog.max_id(subject.context)
-    if id > highest + resources.furthest:
-        raise IdOutOfReach(subject=subject, id=id, highest=highest, furthest=resources.furthest)
+    furthest = min(resources.furthest, max(SHARED - highest, 0))
+    if id > highest + furthest:
+        raise IdOutOfReach(subject=subject, id=id, highest=highest, furthest=furthest)
 
 
 def skip(resources: Resources, taken: BodyKey, met: int) -> None:

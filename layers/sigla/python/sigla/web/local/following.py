@@ -16,9 +16,11 @@ from typing import Any, Final, Protocol
 import orjson
 from starlette.types import Message, Receive
 
+from sigla.auth.credentials import Slow
 from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Closed, Refusal, StoreError, Unauthorized
 from sigla.ports.clock import Clock
+from sigla.ports.primary import FOLLOWER
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.web.api.call import Call
 from sigla.web.api.routes import Route
@@ -37,7 +39,10 @@ COMPARES: Final = "/compatibility/"
 """Paths whose answers rest on the newest versions."""
 FORWARDED: Final = b"x-forward"
 MOVED: Final = "x-sigla-moved"
-"""How far the primary's journal reached when it answered."""
+"""How far the primary's journal reached when it answered. It is told to the region that follows, and to no client.
+
+Who has a key for some subjects would count the commits about all others by it.
+"""
 BEHIND: Final = b"x-sigla-behind"
 """Milliseconds, on each answer that was found here: how old what is known here is at most."""
 
@@ -165,9 +170,20 @@ class LeadingTable(RouteTable):
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
         answer = await super()._answer(call, receive)
-        if FORWARDED in call.headers and call.found and call.found.route.access not in (READ, OPEN):
+        writes = call.found is not None and call.found.route.access not in (READ, OPEN)
+        if FORWARDED in call.headers and writes and self._is_sent_on(call):
             answer.headers = (*answer.headers, (MOVED.encode(), b"%d" % self._end()))
         return answer
+
+    def _is_sent_on(self, call: Call) -> bool:
+        """Whether the region that follows sends it, as its own credentials say. It is carried out already."""
+        if self._authenticate is None:
+            return True
+        try:
+            principal = self._authenticate(call.headers.get(FOLLOWER.encode()))
+        except (StoreError, Slow):
+            return False
+        return principal is not None and principal.administers_everything
 
 
 class _KeptBody:

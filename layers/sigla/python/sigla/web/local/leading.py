@@ -6,6 +6,7 @@ Beside the API, for administrators who reach everything; open where the registry
 import asyncio
 import json
 import os
+import re
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -30,6 +31,7 @@ from sigla.web.api.waiting import keep_waiting
 from sigla.web.http.headers import picked
 
 LONGEST_WAIT_MS: Final = 60_000
+_DIGITS: Final = re.compile("[0-9]{1,18}")
 
 Copy = Callable[[Path], None]
 """Fills a file with a backup."""
@@ -125,7 +127,7 @@ class Leading:
         if principal is None:
             await keep_waiting(self._guesses, sent)
             raise Unauthorized(self._authenticate.schemes)
-        if ADMIN not in principal.may or principal.reach is not None:
+        if not principal.administers_everything:
             raise DeniedEverywhere(operation=ADMIN.operation)
 
 
@@ -148,14 +150,22 @@ def _asked(request: Request) -> NextAsked:
     heard: dict[str, Any] = json.loads(said.get("heard") or "{}")
     if not isinstance(heard, dict):
         raise ValueError("heard: an object is expected")  # noqa: TRY004 - what a client wrote
+    after, epoch, wait_ms = (_bounded_number(name, said.get(name, "0")) for name in ("after", "epoch", "wait"))
     return NextAsked(
         said.get("follower", ""),
-        JournalPlace(int(said.get("after", "0")), said.get("hash", "")),
-        int(said.get("epoch", "0")),
-        int(said.get("wait", "0")),
+        JournalPlace(after, said.get("hash", "")),
+        epoch,
+        wait_ms,
         said.get("ceilings") == "all",
-        {context: SchemaId(int(ceiling)) for context, ceiling in heard.items()},
+        {context: SchemaId(_bounded_number("heard", ceiling)) for context, ceiling in heard.items()},
     )
+
+
+def _bounded_number(name: str, said: object) -> int:
+    """One that a table can hold. Raises ValueError."""
+    if not _DIGITS.fullmatch(str(said)):
+        raise ValueError(f"{name}: a number is expected")
+    return int(str(said))
 
 
 def _refused(problem: Exception) -> Response:

@@ -1,8 +1,8 @@
 """Several registries behind one address: for each request the one that it names, as if it were alone.
 
-Each has threads of its own, which write, read and compute, and counters, and a wait for those who guess its secrets:
-what one is asked keeps no other waiting, but for the processor. The rest is of the whole server: health, the front
-page, the description of the API. `/metrics` tells of the registry that the caller names, or of all where no keys are
+Each has threads of its own, which write, read and compute, and counters: what one is asked keeps no other waiting, but
+for the processor. The rest is of the whole server: the wait of those who guess secrets, health, the front page, the
+description of the API. `/metrics` tells of the registry that the caller names, or of all where no keys are
 asked for.
 """
 
