@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
+from sigla.auth.guesses import FREE
 from tests.protocol.clients.server import Server, run, serving
 from tests.waiting import eventually
 
@@ -152,8 +153,7 @@ def test_both_are_started_again_with_the_same_words_or_with_none(tmp_path: Path)
 
 
 def test_a_key_is_good_at_both(tmp_path: Path) -> None:
-    made = run("keys", "create", "admin", "--role", "admin", "--data", str(tmp_path / "a"))
-    secret = next(word for word in made.stdout.split() if len(word) > 30)
+    secret = _made(tmp_path / "a", "admin", "--role", "admin")
     user = {"SIGLA_USER": "admin", "SIGLA_SECRET": secret}
     with (
         serving(tmp_path / "a", "--auth") as primary,
@@ -212,6 +212,35 @@ def _made(data: Path, name: str, *more: str) -> str:
     """The secret of a new key."""
     made = run("keys", "create", name, *more, "--data", str(data), "--json")
     return str(json.loads(made.stdout)["secret"])
+
+
+def test_wrong_secrets_at_a_follower_hold_up_no_writer(tmp_path: Path) -> None:
+    """They wait there, as they would at the primary; a key that only the primary knows is good there as well."""
+    keys = [_made(tmp_path / "a", "admin", "--role", "admin"), _made(tmp_path / "a", "writer", "--role", "writer")]
+    user = {"SIGLA_USER": "admin", "SIGLA_SECRET": keys[0]}
+    with (
+        serving(tmp_path / "a", "--auth") as primary,
+        serving(tmp_path / "b", "--auth", "--follow", primary.url, settings=user) as follower,
+    ):
+        writer = {"Authorization": f"Basic {_basic('writer', keys[1])}"}
+        later = {"Authorization": f"Basic {_basic('later', _made(tmp_path / 'a', 'later', '--role', 'writer'))}"}
+        statuses: list[int] = []
+
+        def guess(number: int) -> None:
+            headers = {"Authorization": f"Basic {_basic('writer', f'{number:064x}')}"}
+            statuses.append(follower.ask("POST", "/subjects/a/versions", INT, headers).status)
+
+        strangers = [threading.Thread(target=guess, args=(number,)) for number in range(FREE + 12)]
+        for each in strangers:
+            each.start()
+        eventually(lambda: len(statuses) >= FREE)
+        for headers in (writer, later):
+            assert follower.ask("POST", "/subjects/a/versions", INT, headers).status == 200
+            assert follower.ask("GET", "/subjects/a/versions/latest", headers=headers).status == 200
+        assert any(each.is_alive() for each in strangers), "they wait still"
+        for each in strangers:
+            each.join()
+        assert statuses == [401] * len(strangers)
 
 
 def _basic(name: str, secret: str) -> str:

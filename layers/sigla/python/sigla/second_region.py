@@ -16,7 +16,9 @@ from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local import regions
 from sigla.web.local.following import Following
+from sigla.web.local.forwarding import Forwarding
 from sigla.web.local.leading import Leading
+from sigla.web.local.news import News
 from sigla.web.local.regions import RegionOfServer
 
 FAREWELL_S: Final = 5.0
@@ -85,7 +87,7 @@ def _following(
     store: EmbeddedStore, said: OtherRegion, role: Role, leading: Leading, *, tell: Teller, until: ExitStack
 ) -> RegionOfServer:
     from sigla.remote.failures import RemoteMisused
-    from sigla.remote.primary import NotSent, RemotePrimary
+    from sigla.remote.primary import RemotePrimary
 
     try:
         primary = RemotePrimary(said.url or role.peer, said.user, store.clock)
@@ -98,8 +100,10 @@ def _following(
         ) from None
     replayer = store.replayer(partial(check_follows, store.region, role.epoch))
     here = Here(store.region, replayer, store.group, store.journal.last_place, store.clock)
-    follower = RegionFollower(here, primary, role, name=said.name, tell=tell)
+    news = News()
+    follower = RegionFollower(here, primary, role, name=said.name, tell=tell, moved=news.tell)
     follower.start()
     until.callback(follower.stop, FAREWELL_S)
-    following = Following(primary.forward, NotSent, lambda: follower.how_far.behind_ms, follower.wait_for, store.clock)
+    forwarding = Forwarding(primary, store.clock)
+    following = Following(forwarding, lambda: follower.how_far.behind_ms, follower.reaches, news)
     return regions.follows(leading, follower, following)

@@ -1,8 +1,9 @@
-"""What a follower asks of the region that it follows."""
+"""What a follower asks of the region that it follows, and what it sends on to it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
+from sigla.errors import StoreError
 from sigla.model import SchemaId
 from sigla.ports.replaying import Shipment
 from sigla.regions.replay import JournalPlace
@@ -53,4 +54,31 @@ class Primary(Protocol):
 
     def interrupt(self) -> None:
         """By another thread, for good: ends what this one waits for."""
+        ...
+
+
+class Forwarded(NamedTuple):
+    """What the primary answers to a request that was sent on. headers: by their names in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class NotSent(StoreError):
+    """Nothing was carried out: the request did not get as far as that."""
+
+
+class Forwards(Protocol):
+    """Where requests are sent on to."""
+
+    def forward(self, method: str, target: str, headers: Mapping[str, str], body: bytes, whole_s: float) -> Forwarded:
+        """Sends a request, once. whole_s: for so long it may take.
+
+        Raises NotSent, StoreError where it is not known what became of it.
+        """
+        ...
+
+    def answers(self) -> bool:
+        """Whether it does, within some seconds."""
         ...

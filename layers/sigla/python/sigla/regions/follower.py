@@ -60,16 +60,27 @@ def check_follows(region: Region, epoch: int) -> None:
 
 
 class RegionFollower:
-    """A thread that follows. name: by which the primary knows it. tell: takes lines for operators."""
+    """A thread that follows. name: by which the primary knows it. tell: takes lines for operators.
+
+    moved: is told when more is here than before.
+    """
 
     def __init__(
-        self, here: Here, primary: Primary, role: Role, *, name: str, tell: Callable[[dict[str, Any]], None]
+        self,
+        here: Here,
+        primary: Primary,
+        role: Role,
+        *,
+        name: str,
+        tell: Callable[[dict[str, Any]], None],
+        moved: Callable[[], object] = lambda: None,
     ) -> None:
         self._here = here
         self._primary = primary
         self._role = role
         self._name = name
         self._tell = tell
+        self._moved = moved
         self._thread = threading.Thread(target=self._run, name="sigla-follower", daemon=True)
         self._over = threading.Event()
         self._changed = threading.Condition()
@@ -93,6 +104,10 @@ class RegionFollower:
         with self._changed:
             behind = None if self._complete_at is None else self._here.clock.elapsed() - self._complete_at
             return HowFar(self._position, behind, self._problem)
+
+    def reaches(self, position: int) -> bool:
+        """Whether everything up to a row of the primary's journal is here."""
+        return self._position >= position
 
     def wait_for(self, position: int, patience_s: float) -> bool:
         """Whether everything up to a row of the primary's journal is here, or comes in time."""
@@ -131,6 +146,7 @@ class RegionFollower:
             if self._position >= told.end:
                 self._complete_at = answered_at
             self._changed.notify_all()
+        self._moved()
 
     def _carry_out(self, told: NextTold) -> None:
         """Raises StoreError."""

@@ -39,11 +39,13 @@ def may_reach_others(address: str) -> bool:
 class RemoteLimits:
     """patience_s: for a connection, and for each piece of an answer. whole_s: from a request to the end of its answer.
 
-    longest: bytes of an answer. may_reach: whether an IP address may be connected to.
+    connect_s: until there is a connection, whatever addresses the name has. longest: bytes of an answer. may_reach:
+    whether an IP address may be connected to.
     """
 
     patience_s: float
     whole_s: float = inf
+    connect_s: float = inf
     longest: int = 2**28
     may_reach: Callable[[str], bool] = may_reach_all
 
@@ -81,29 +83,34 @@ class RemoteConnection(HTTPConnection):
             found = getaddrinfo(self.host, self.port, type=SOCK_STREAM)
         except UnicodeError:
             raise OSError("its name cannot be looked up") from None
+        until = self._clock.elapsed() + 1000 * self._limits.connect_s
         for family, kind, protocol, _, address in found:
             if not self._limits.may_reach(str(address[0])):
                 failure = NotReached(f"{address[0]} must not be reached from here")
                 continue
             try:
-                self.sock = self._connected(family, kind, protocol, address)
+                self.sock = self._connected(family, kind, protocol, address, until)
             except OSError as why:
                 failure = why
             else:
                 return
         raise failure
 
-    def _connected(self, family: AddressFamily, kind: SocketKind, protocol: int, address: Any) -> socket:
+    def _connected(self, family: AddressFamily, kind: SocketKind, protocol: int, address: Any, until: float) -> socket:
         made = socket(family, kind, protocol)
         try:
             self._watch(made)
-            made.settimeout(self.time_left_s())
+            left_s = min(self.time_left_s(), (until - self._clock.elapsed()) / 1000)
+            if left_s <= 0:
+                raise TimeoutError(f"not connected within {self._limits.connect_s:.0f} s")
+            made.settimeout(left_s)
             made.connect(address)
             made.setsockopt(IPPROTO_TCP, TCP_NODELAY, 1)
             if self._tls:
                 made = self._tls.wrap_socket(made, server_hostname=self.host, do_handshake_on_connect=False)
                 self._watch(made)
                 made.do_handshake()
+            made.settimeout(self.time_left_s())
             self._watch(made)
         except (OSError, ValueError):
             made.close()

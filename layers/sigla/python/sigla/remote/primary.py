@@ -2,15 +2,16 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
-from typing import Final, NamedTuple
+from threading import Lock
+from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock
-from sigla.ports.primary import FOLLOWER, NextAsked, NextTold
+from sigla.ports.primary import FOLLOWER, Forwarded, NextAsked, NextTold, NotSent
 from sigla.regions import wire
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.client import trusting
@@ -22,20 +23,10 @@ JOURNAL: Final = "/regions/journal"
 COPY: Final = "/regions/copy"
 
 PIECE: Final = 2**20
-FORWARD_LIMITS: Final = RemoteLimits(patience_s=25.0, whole_s=25.0, longest=2**28)
-"""As long as a request that is sent on may take."""
-
-
-class Forwarded(NamedTuple):
-    """What the primary answers."""
-
-    status: int
-    headers: Mapping[str, str]
-    body: bytes
-
-
-class NotSent(Exception):
-    """Nothing was executed: the primary could not be connected to."""
+CONNECT_S: Final = 1.0
+"""For so long a request that is sent on may take to be connected."""
+ANSWERS_S: Final = 3.0
+"""A primary that is asked whether it answers does so in this time."""
 
 
 class RemotePrimary:
@@ -55,7 +46,8 @@ class RemotePrimary:
         self._headers = {"Authorization": said} if credentials else {}
         self._own = {FOLLOWER: said} if credentials else {}
         self._clock = clock
-        self._waiting: RemoteConnection | None = None
+        self._lock = Lock()
+        self._waiting: set[RemoteConnection] = set()
         self._over = False
 
     def told(self, asked: NextAsked) -> NextTold:
@@ -68,18 +60,15 @@ class RemotePrimary:
             "ceilings": "all" if asked.all_ceilings else "",
             "heard": json.dumps(asked.heard),
         }
-        with closing(self._connection(asked.wait_ms / 1000 + 10)) as connection:
-            self._waiting = connection
+        with self._under_way(RemoteLimits(asked.wait_ms / 1000 + 10)) as connection:
             try:
                 answer = self._asked(connection, f"{JOURNAL}?{urlencode(query)}")
                 return wire.told_of(answer.read())
             except (OSError, HTTPException, ValueError) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
-            finally:
-                self._waiting = None
 
     def copy(self, follower: str, write: Callable[[bytes], object]) -> None:
-        with closing(self._connection(60.0)) as connection:
+        with self._under_way(RemoteLimits(60.0)) as connection:
             try:
                 answer = self._asked(connection, f"{COPY}?{urlencode({'follower': follower})}")
                 while piece := answer.read(PIECE):
@@ -87,9 +76,8 @@ class RemotePrimary:
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
-    def forward(self, method: str, target: str, headers: Mapping[str, str], body: bytes) -> Forwarded:
-        """Sends a request on, once. Raises NotSent, StoreError where it is not known what became of it."""
-        with closing(RemoteConnection(self._host, self._port, FORWARD_LIMITS, self._clock, self._tls)) as connection:
+    def forward(self, method: str, target: str, headers: Mapping[str, str], body: bytes, whole_s: float) -> Forwarded:
+        with self._under_way(RemoteLimits(whole_s, whole_s - CONNECT_S, CONNECT_S)) as connection:
             try:
                 connection.connect()
             except OSError as silence:
@@ -102,17 +90,34 @@ class RemotePrimary:
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
-    def interrupt(self) -> None:
-        """By another thread: ends what this one waits for."""
-        self._over = True
-        waiting = self._waiting
-        if waiting is not None:
-            waiting.interrupt()
+    def answers(self) -> bool:
+        try:
+            with self._under_way(RemoteLimits(ANSWERS_S, ANSWERS_S - CONNECT_S, CONNECT_S)) as connection:
+                connection.request("HEAD", f"{self._path}/health/live")
+                return connection.getresponse().status < 500
+        except (OSError, HTTPException, StoreError):
+            return False
 
-    def _connection(self, patience_s: float) -> RemoteConnection:
-        if self._over:
-            raise StoreError("nothing is asked any more")
-        return RemoteConnection(self._host, self._port, RemoteLimits(patience_s), self._clock, self._tls)
+    def interrupt(self) -> None:
+        """By another thread: ends what others wait for."""
+        with self._lock:
+            self._over = True
+            for each in self._waiting:
+                each.interrupt()
+
+    @contextmanager
+    def _under_way(self, limits: RemoteLimits) -> Iterator[RemoteConnection]:
+        """Raises NotSent once all is over."""
+        with closing(RemoteConnection(self._host, self._port, limits, self._clock, self._tls)) as connection:
+            with self._lock:
+                if self._over:
+                    raise NotSent("nothing is asked any more")
+                self._waiting.add(connection)
+            try:
+                yield connection
+            finally:
+                with self._lock:
+                    self._waiting.discard(connection)
 
     def _asked(self, connection: RemoteConnection, target: str) -> HTTPResponse:
         """Raises NotFollowed where it refuses, StoreError where it fails."""

@@ -4,7 +4,6 @@ FastAPI brings the lifespan. Before the table stands nothing: a request by id co
 than a stack of middleware. Everything asynchronous about the API is in this file.
 """
 
-import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -16,7 +15,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from sigla import observe
-from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Limits, OutOfTime, Unwanted
@@ -42,6 +41,7 @@ from sigla.registry.attributed import attributed
 from sigla.web.api.admission import admitted
 from sigla.web.api.beside import description
 from sigla.web.api.call import NONE, Call
+from sigla.web.api.callers import caller_of
 from sigla.web.api.dispatch import Dispatch
 from sigla.web.api.exchange import Exchange, Service
 from sigla.web.api.rendered import MOST_BYTES as RENDERED_BYTES
@@ -258,12 +258,10 @@ class RouteTable:
         registry, service = self._registry, self._options.service
         exchange = Exchange(found.params, call.query, self._rendered, service, found.prefix, found.context)
         if self._authenticate is not None and route.access is not OPEN:
-            try:
-                principal = self._authenticate(sent.get(b"authorization"))
-            except Slow as slow:
-                principal = await asyncio.to_thread(slow.answer)
+            principal = await caller_of(self._authenticate, sent.get(b"authorization"))
             if principal is None:
-                await keep_waiting(self._options.guesses, sent)
+                if not call.relayed:
+                    await keep_waiting(self._options.guesses, sent)
                 raise Unauthorized(schemes=self._authenticate.schemes)
             call.principal = principal.name
             registry = admitted(registry, route, exchange, principal)

@@ -1,6 +1,5 @@
 """What stands beside the API: its description, and endpoints for whoever has a key."""
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import cache
 
@@ -8,11 +7,12 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import READ
 from sigla.errors import DeniedEverywhere, Refusal, StoreError, StoreFailed, Unauthorized
 from sigla.web.api import openapi
+from sigla.web.api.callers import caller_of
 from sigla.web.api.replies import refused
 from sigla.web.api.waiting import keep_waiting
 from sigla.web.api.wire import text
@@ -67,10 +67,7 @@ async def _stranger(request: Request, authenticate: Authenticator | None) -> Ref
         return None
     said = picked(request.scope["headers"]).get(b"authorization")
     try:
-        try:
-            principal = authenticate(said)
-        except Slow as slow:
-            principal = await asyncio.to_thread(slow.answer)
+        principal = await caller_of(authenticate, said)
     except StoreError:
         return StoreFailed(operation="The request")
     except Refusal as refusal:

@@ -33,7 +33,8 @@ class Call:
     """A request as it arrived.
 
     client: the address that it came from. found, principal: where it leads and the name of the caller, once that is
-    known. family: the class of a path that leads nowhere. media: what to answer in, once that is negotiated.
+    known. family: the class of a path that leads nowhere. media: what to answer in, once that is negotiated. relayed:
+    whether another region, which has shown who it is, sends it on: it keeps wrong secrets waiting itself.
     """
 
     __slots__ = (
@@ -47,6 +48,7 @@ class Call:
         "principal",
         "query",
         "raw_path",
+        "relayed",
         "request_id",
         "started",
     )
@@ -64,6 +66,7 @@ class Call:
         self.principal = ""
         self.body_read = False
         self.media: bytes | None = None
+        self.relayed = False
 
     @property
     def asker(self) -> str:

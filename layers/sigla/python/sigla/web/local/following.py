@@ -2,42 +2,42 @@
 
     reads      are answered here, unless they rest on something that is not here: nothing is concluded from absence
     the rest   goes to the primary: what writes, and what is compared with the newest versions
+    strangers  whose key is not known here may have one at the primary: all that they ask is asked there, beside what
+               others ask; whoever has none there either waits here, as at a primary
     silence    50003, and of what was sent on and not answered that it is not known whether it was carried out
 
 Who has written through this registry reads here what was written: an answer waits until it has come back.
 """
 
-import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 import orjson
 from starlette.types import Message, Receive
 
-from sigla.auth.credentials import Slow
 from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Closed, Refusal, StoreError, Unauthorized
-from sigla.ports.clock import Clock
-from sigla.ports.primary import FOLLOWER
+from sigla.observe import UNKNOWN_KEY
+from sigla.ports.primary import FOLLOWER, Forwarded, NotSent
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.web.api.call import Call
+from sigla.web.api.callers import caller_of
 from sigla.web.api.routes import Route
-from sigla.web.app import RouteTable, not_forwarded
+from sigla.web.api.waiting import keep_waiting
+from sigla.web.app import Gone, RouteTable, not_forwarded
 from sigla.web.http.answer import Answer
 from sigla.web.http.refusals import BodyTooLarge
+from sigla.web.local.forwarding import Forwarding
+from sigla.web.local.news import News
 
-AT_ONCE: Final = 32
-"""Requests that are on their way to the primary; others wait."""
-SILENT_MS: Final = 5_000
-"""After a primary could not be reached, nothing is sent to it for so long."""
 COMES_BACK_S: Final = 2.0
 """For so long the answer to a write waits until what was written is here."""
 
 COMPARES: Final = "/compatibility/"
 """Paths whose answers rest on the newest versions."""
-FORWARDED: Final = b"x-forward"
+FORWARD: Final = b"x-forward"
 MOVED: Final = "x-sigla-moved"
 """How far the primary's journal reached when it answered. It is told to the region that follows, and to no client.
 
@@ -50,31 +50,18 @@ _SENT_ON: Final = (b"authorization", b"accept", b"content-type", b"if-match", b"
 _BROUGHT: Final = ("www-authenticate", "retry-after", "cache-control", "allow")
 
 
-class Answered(Protocol):
-    """What the primary answered."""
-
-    @property
-    def status(self) -> int: ...
-    @property
-    def headers(self) -> Mapping[str, str]: ...
-    @property
-    def body(self) -> bytes: ...
-
-
 @dataclass(frozen=True, slots=True)
 class Following:
     """What a follower's API rests on.
 
-    forward: sends a request to the primary: its method, target, headers and body. Raises `not_sent` where nothing can
-    have been executed, StoreError where that is not known. behind_ms: how old what is known here is at most; None where
-    that is unknown. wait_for: whether a row of the primary's journal comes in time.
+    behind_ms: how old what is known here is at most; None where that is unknown. reaches: whether a row of the
+    primary's journal is here. news: told when more of them are.
     """
 
-    forward: Callable[[str, str, Mapping[str, str], bytes], Answered]
-    not_sent: type[Exception]
+    forwarding: Forwarding
     behind_ms: Callable[[], int | None]
-    wait_for: Callable[[int, float], bool]
-    clock: Clock
+    reaches: Callable[[int], bool]
+    news: News
 
 
 class FollowingTable(RouteTable):
@@ -83,24 +70,49 @@ class FollowingTable(RouteTable):
     def __init__(self, following: Following, *of_table: Any) -> None:
         super().__init__(*of_table)
         self._following = following
-        self._forwarding = asyncio.Semaphore(AT_ONCE)
-        self._silent_until = 0
         self._ahead = 0
-        self.forwarded = 0
-        self.failed = 0
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
-        if FORWARDED in call.headers:
+        if FORWARD in call.headers or call.method == "OPTIONS":
             return await super()._answer(call, receive)
         self._check_wanted(call)
+        call.found = self._dispatch.find(call.method, call.raw_path)
+        route = call.found.route
+        if await self._is_stranger(call, route):
+            return await self._asked_of_primary(call, route, await _kept(receive, self._options.body_bytes))
         kept = await _kept(receive, self._options.body_bytes)
-        route = self._dispatch.find(call.method, call.raw_path).route if call.method != "OPTIONS" else None
-        local = route is None or (route.access in (READ, OPEN) and not route.path.startswith(COMPARES))
-        if not local:
+        if route.access not in (READ, OPEN) or route.path.startswith(COMPARES):
             return await self._forwarded(call, route, kept)
+        return await self._answered_here(call, route, kept)
+
+    async def _is_stranger(self, call: Call, route: Route) -> bool:
+        """Whether credentials come that are not known here. Raises Unauthorized where none come."""
+        if self._authenticate is None or route.access is OPEN:
+            return False
+        sent = call.headers.get(b"authorization")
+        principal = await caller_of(self._authenticate, sent)
+        if principal is not None:
+            call.principal = principal.name
+            return False
+        if sent is None:
+            raise Unauthorized(schemes=self._authenticate.schemes)
+        return True
+
+    async def _asked_of_primary(self, call: Call, route: Route, kept: "_KeptBody") -> Answer:
+        """What a stranger is told."""
+        try:
+            answer = await self._forwarded(call, route, kept, is_known=False)
+        except NotForwarded:
+            await keep_waiting(self._options.guesses, call.headers)
+            raise
+        if answer.status == UNKNOWN_KEY:
+            await keep_waiting(self._options.guesses, call.headers)
+        return answer
+
+    async def _answered_here(self, call: Call, route: Route, kept: "_KeptBody") -> Answer:
         behind = self._following.behind_ms()
-        if route is not None and route.access is READ:
-            lacks_own = bool(self._ahead) and not self._following.wait_for(self._ahead, 0)
+        if route.access is READ:
+            lacks_own = not self._following.reaches(self._ahead)
             # Since the start it may not have heard what was written through it before.
             if lacks_own or behind is None:
                 try:
@@ -112,43 +124,31 @@ class FollowingTable(RouteTable):
         try:
             answer = await super()._answer(call, kept)
         except (Refusal, StoreError) as problem:
-            if route is None or not _rests_on_absence(problem):
+            if route.access is OPEN or not _rests_on_absence(problem):
                 raise
-            return await self._forwarded(call, route, kept, instead=problem)
-        if behind is not None and route is not None and route.access is READ:
+            return await self._forwarded(call, route, kept)
+        if behind is not None and route.access is READ:
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind))
         return answer
 
-    async def _forwarded(
-        self, call: Call, route: Route | None, kept: "_KeptBody", instead: Exception | None = None
-    ) -> Answer:
-        """What the primary answers. instead: what is raised here where it is silent and the caller is not known."""
-        refusal = not_forwarded(route)
-        now = self._following.clock.elapsed()
-        if now < self._silent_until:
-            raise _silence(refusal, instead)
+    async def _forwarded(self, call: Call, route: Route, kept: "_KeptBody", *, is_known: bool = True) -> Answer:
+        """What the primary answers. Raises NotForwarded."""
+        asks = route.access in (READ, OPEN)
         sent_on = {name.decode(): call.headers[name].decode("latin-1") for name in _SENT_ON if name in call.headers}
-        sent_on |= {"X-Request-ID": call.request_id.decode("latin-1"), "X-Forward": "true"}
+        sent_on |= {"X-Request-ID": call.request_id.decode("latin-1"), FORWARD.decode(): "true"}
         query = call.query.decode("latin-1")
         target = call.raw_path.decode("latin-1") + (f"?{query}" if query else "")
-        self.forwarded += 1
-        async with self._forwarding:
-            try:
-                found = await asyncio.to_thread(self._following.forward, call.method, target, sent_on, kept.body)
-            except self._following.not_sent:
-                self.failed += 1
-                self._silent_until = self._following.clock.elapsed() + SILENT_MS
-                raise _silence(refusal, instead) from None
-            except StoreError:
-                self.failed += 1
-                if route is not None and route.access in (READ, OPEN):
-                    raise _silence(refusal, instead) from None
-                raise not_forwarded(route, OutcomeNotKnown) from None
+        try:
+            found = await self._following.forwarding.send(
+                call.method, target, sent_on, kept.body, is_known=is_known, asks=asks
+            )
+        except StoreError as silence:
+            is_known_not_done = asks or isinstance(silence, NotSent)
+            raise not_forwarded(route, NotForwarded if is_known_not_done else OutcomeNotKnown) from None
         call.body_read = True
         moved = found.headers.get(MOVED, "")
         if moved.isdecimal():
-            self._ahead = max(self._ahead, int(moved))
-            await asyncio.to_thread(self._following.wait_for, int(moved), COMES_BACK_S)
+            await self._comes_back(int(moved))
         return Answer(
             found.status,
             found.body,
@@ -160,6 +160,11 @@ class FollowingTable(RouteTable):
             ),
         )
 
+    async def _comes_back(self, position: int) -> None:
+        """A row of the primary's journal, in time, or all reads go to the primary until it has."""
+        self._ahead = max(self._ahead, position)
+        await self._following.news.wait_for(lambda: self._following.reaches(position), COMES_BACK_S)
+
 
 class LeadingTable(RouteTable):
     """A `RouteTable` of a registry that another one may follow. end: how far its journal reaches."""
@@ -169,20 +174,25 @@ class LeadingTable(RouteTable):
         self._end = end
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
+        if FORWARD in call.headers:
+            call.relayed = await self._is_from_follower(call)
         answer = await super()._answer(call, receive)
         writes = call.found is not None and call.found.route.access not in (READ, OPEN)
-        if FORWARDED in call.headers and writes and self._is_sent_on(call):
+        if FORWARD in call.headers and writes and (call.relayed or self._authenticate is None):
             answer.headers = (*answer.headers, (MOVED.encode(), b"%d" % self._end()))
         return answer
 
-    def _is_sent_on(self, call: Call) -> bool:
-        """Whether the region that follows sends it, as its own credentials say. It is carried out already."""
-        if self._authenticate is None:
-            return True
-        try:
-            principal = self._authenticate(call.headers.get(FOLLOWER.encode()))
-        except (StoreError, Slow):
+    async def _is_from_follower(self, call: Call) -> bool:
+        """Whether the region that follows sends it, as its own credentials say. Wrong ones wait as all do."""
+        shown = call.headers.get(FOLLOWER.encode())
+        if self._authenticate is None or not shown:
             return False
+        try:
+            principal = await caller_of(self._authenticate, shown)
+        except (StoreError, Refusal):
+            return False
+        if principal is None:
+            await keep_waiting(self._options.guesses, {b"authorization": shown})
         return principal is not None and principal.administers_everything
 
 
@@ -203,13 +213,13 @@ class _KeptBody:
 
 
 async def _kept(receive: Receive, limit: int) -> _KeptBody:
-    """Raises BodyTooLarge."""
+    """Raises BodyTooLarge, Gone."""
     messages, size, more = list[Message](), 0, True
     while more:
         message = await receive()
-        messages.append(message)
         if message["type"] != "http.request":
-            break
+            raise Gone
+        messages.append(message)
         size += len(message.get("body", b""))
         if size > limit:
             raise BodyTooLarge(limit=limit)
@@ -220,15 +230,11 @@ async def _kept(receive: Receive, limit: int) -> _KeptBody:
 def _rests_on_absence(problem: Exception) -> bool:
     """Whether it says that something is not there, which the primary knows better."""
     if isinstance(problem, Refusal):
-        return problem.status == 404 or isinstance(problem, Unauthorized | NotForwarded)
+        return problem.status == 404 or isinstance(problem, NotForwarded)
     return isinstance(problem, Closed)
 
 
-def _silence(refusal: NotForwarded, instead: Exception | None) -> Exception:
-    return instead if isinstance(instead, Unauthorized) else refusal
-
-
-def _error_code(found: Answered) -> int | None:
+def _error_code(found: Forwarded) -> int | None:
     """For the log."""
     if found.status < 400:
         return None

@@ -17,7 +17,7 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from sigla.auth.credentials import Authenticator, Slow
+from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import ADMIN
 from sigla.errors import DeniedEverywhere, Refusal, StoreError, Unauthorized
@@ -27,8 +27,10 @@ from sigla.regions import wire
 from sigla.regions.followed import Followed
 from sigla.regions.replay import JournalPlace
 from sigla.web.api.beside import response_of
+from sigla.web.api.callers import caller_of
 from sigla.web.api.waiting import keep_waiting
 from sigla.web.http.headers import picked
+from sigla.web.local.news import News
 
 LONGEST_WAIT_MS: Final = 60_000
 _DIGITS: Final = re.compile("[0-9]{1,18}")
@@ -50,15 +52,10 @@ class Leading:
         self._copy = copy
         self._authenticate = authenticate
         self._guesses = guesses
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._news = asyncio.Event()
+        self._news = News()
         self._over = False
+        self.wake = self._news.tell
         followed.follower.wake = self.wake
-
-    def wake(self, *_: object) -> None:
-        """There may be something to tell. Any thread may say so."""
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._news.set)
 
     def close(self) -> None:
         """Answers who waits: the server ends."""
@@ -102,16 +99,8 @@ class Leading:
 
     async def _wait(self, asked: NextAsked) -> None:
         """Until there is something to tell, or the time is over."""
-        self._loop = asyncio.get_running_loop()
-        until = self._loop.time() + min(asked.wait_ms, LONGEST_WAIT_MS) / 1000
-        while not self._over and not self._followed.has_news(asked) and (left := until - self._loop.time()) > 0:
-            self._news.clear()
-            if self._followed.has_news(asked):
-                return
-            try:
-                await asyncio.wait_for(self._news.wait(), left)
-            except TimeoutError:
-                return
+        patience_s = min(asked.wait_ms, LONGEST_WAIT_MS) / 1000
+        await self._news.wait_for(lambda: self._over or self._followed.has_news(asked), patience_s)
 
     async def _check_admin(self, request: Request) -> None:
         """Raises Unauthorized, DeniedEverywhere."""
@@ -120,10 +109,7 @@ class Leading:
             raise DeniedEverywhere(operation=ADMIN.operation)
         if self._authenticate is None:
             return
-        try:
-            principal = self._authenticate(sent.get(b"authorization"))
-        except Slow as slow:
-            principal = await asyncio.to_thread(slow.answer)
+        principal = await caller_of(self._authenticate, sent.get(b"authorization"))
         if principal is None:
             await keep_waiting(self._guesses, sent)
             raise Unauthorized(self._authenticate.schemes)

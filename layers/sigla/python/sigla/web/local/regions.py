@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from starlette.routing import Route
 
@@ -42,11 +41,7 @@ def led(leading: Leading, follower: PolledFollower, end: Callable[[], int]) -> R
 
 def follows(leading: Leading, follower: RegionFollower, following: Following) -> RegionOfServer:
     """What the server of a follower has. leading: refuses who would follow it."""
-    tables = list[FollowingTable]()
-
-    def table(*arguments: Any) -> RouteTable:
-        tables.append(FollowingTable(following, *arguments))
-        return tables[-1]
+    forwarding = following.forwarding
 
     def lines() -> Iterator[str]:
         found = follower.how_far
@@ -57,11 +52,8 @@ def follows(leading: Leading, follower: RegionFollower, following: Following) ->
             )
         about = "1 where the follower does not go on, as the log says."
         yield from metric_lines("sigla_region_stopped", "gauge", about, [("", int(bool(found.problem)))])
-        counts = [
-            (f'{{outcome="{outcome}"}}', sum(getattr(each, name) for each in tables))
-            for outcome, name in (("sent", "forwarded"), ("failed", "failed"))
-        ]
+        counts = [('{outcome="sent"}', forwarding.sent), ('{outcome="failed"}', forwarding.failed)]
         about = "Requests that were sent on to the primary, and those of them that it did not answer."
         yield from metric_lines("sigla_region_forwarded_total", "counter", about, counts)
 
-    return RegionOfServer(table, leading.routes(), lines, leading.close)
+    return RegionOfServer(partial(FollowingTable, following), leading.routes(), lines, leading.close)
