@@ -18,6 +18,8 @@ import pytest
 
 from sigla.auth.permissions import Principal, principal
 from sigla.registry import Registry
+from sigla.registry.conditions import state_tag
+from sigla.rules import names
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from sigla.web.api.routes import ROUTES, Route
@@ -53,9 +55,15 @@ class World:
     loop: asyncio.AbstractEventLoop
     drawn: dict[bytes, bytes] = field(default_factory=dict)
 
-    def ask(self, who: str, method: str, target: str, body: Any = None) -> Response:
+    def ask(self, who: str, method: str, target: str, body: Any = None, if_match: str = "") -> Response:
         content = b"" if body is None else json.dumps(body).encode()
-        return self.loop.run_until_complete(self.client.send(method, target, [content], {"authorization": who}))
+        headers = {"authorization": who} | ({"if-match": if_match} if if_match else {})
+        return self.loop.run_until_complete(self.client.send(method, target, [content], headers))
+
+    def tag(self, subject: str) -> str:
+        """What If-Match says of the subject as it is."""
+        seen = self.registry.catalog.snapshot(names.subject(subject))
+        return state_tag(seen.head, seen.chain.own)
 
     def must(self, method: str, target: str, body: Any = None) -> None:
         told = self.ask(ADMIN, method, target, body)
@@ -101,6 +109,7 @@ def fill(world: World) -> None:
     for subject, name in {"a-two": "Two", "a-low": "Low", "a-gone": "Gone", "a-noted": "Noted"}.items():
         world.register(subject, record(name))
     world.register("a-ref", record("Ref", "f", of="A"), "a-one")
+    world.register("c-ref", record("CRef", "f", of="A"), "a-one")  # a delete is refused for a referrer unseen (PERM-7)
     for subject in (":.team:team-one", ":.other:a-one", ":.listed:gone"):
         world.register(subject, A)
     for subject in ("a-gone", ":.listed:gone", ":.listed:gone?permanent=true"):
@@ -159,6 +168,8 @@ OTHERS = (
 SUBJECTS = OWN * (len(OTHERS) // len(OWN)) + OTHERS
 """About half of them within."""
 
+HIDDEN = ("b-one", "b-gone", "b-alias", ":.secret:b-one", ":.secret:", ":.listed:")
+
 OWN_TOPICS, HIDDEN_TOPICS = ("a-topic", "a-other"), ("b-topic", "b-strong")
 VALUES: Mapping[str, tuple[str, ...]] = {
     "offset": ("0", "1", "2", "5"),
@@ -183,10 +194,11 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Asked:
-    """Makes requests of routes. guids: of all that either registry has."""
+    """Makes requests of routes. guids, tags: of all that either registry has, and of some subjects at the beginning."""
 
     chance: random.Random
     guids: tuple[str, ...]
+    tags: tuple[str, ...] = ()
 
     def request(self, route: Route) -> tuple[str, str, Any]:
         pick = self.chance.choice
@@ -208,6 +220,10 @@ class Asked:
         query = "&".join(f"{name}={quote_plus(pick(VALUES.get(name, ('true', 'false'))))}" for name in asked)
         return route.method, f"{path}?{query}" if query else path, self._body(route) if route.body else None
 
+    def if_match(self) -> str:
+        """Nothing, most often."""
+        return self.chance.choice(self.tags) if self.chance.random() < 0.2 else ""
+
     def _resource(self, route: Route) -> str:
         """What a topic has counts for what it may have, whoever sees it: so only reads are about hidden ones."""
         topics = OWN_TOPICS + (HIDDEN_TOPICS if route.method in ("GET", "DELETE") else ())
@@ -228,7 +244,13 @@ class Asked:
         if KEKS in route.path:
             return {"name": pick(("k", "kb", "new")), "kmsType": "local-kms", "kmsKeyId": pick(("id", "other"))}
         if "/config" in route.path:
-            return pick(({"compatibility": pick(("NONE", "FULL"))}, {"alias": pick(SUBJECTS)}, {"normalize": True}))
+            return pick(
+                (
+                    {"compatibility": pick(("NONE", "FULL"))},
+                    {pick(("alias", "aliasForDeks")): pick(SUBJECTS)},
+                    {"normalize": True},
+                )
+            )
         if "/mode" in route.path:
             return {"mode": pick(("READONLY", "READWRITE", "IMPORT", "FORWARD"))}
         if route.path.endswith("/tags"):
@@ -277,12 +299,13 @@ def test_what_is_hidden_changes_no_answer(reach: str, seed: int) -> None:
     """An admin reads meanwhile, so that what is hidden is in every memory that answers come from."""
     chance = random.Random(f"{reach} {seed}")
     with two_worlds(reach) as (lacking, having, guids):
-        asked = Asked(chance, guids)
+        tags = tuple(f'"{each.tag(name)}"' for each in (lacking, having) for name in (*OWN, *HIDDEN))
+        asked = Asked(chance, guids, ("*", '"x"', *tags))
         for route in chance.sample(ROUTES * ROUNDS, len(ROUTES) * ROUNDS):
             noise, target, _ = asked.request(chance.choice(ROUTES))
             if noise == "GET":
                 having.ask(ADMIN, noise, target)
-            request = (f"{chance.choice([*ROLES])} of {reach}", *asked.request(route))
+            request = (f"{chance.choice([*ROLES])} of {reach}", *asked.request(route), asked.if_match())
             one, other = lacking.ask(*request), having.ask(*request)
             assert lacking.comparable(one) == having.comparable(other), request
 

@@ -23,6 +23,20 @@ def test_a_new_alias_leads_to_another_subject_by_every_path() -> None:
     assert change.leads_to == (Subject(".", "b"), Subject(".eu", "b"))
 
 
+def test_an_alias_for_deks_leads_there_as_well() -> None:
+    """Who may read everything would else find other keys by it, and delete those."""
+    seen = Settings(Config(alias="b", alias_for_deks="c"), None, "n1")
+
+    def led(config: Config) -> tuple[Subject, ...]:
+        return ConfigChanged(ORDERS, seen, config, NOW, "n").leads_to[::2]
+
+    assert led(Config(alias="b", alias_for_deks="d")) == (Subject(".", "d"),)
+    assert led(Config(alias="c", alias_for_deks="d")) == (Subject(".", "c"), Subject(".", "d"))
+    assert led(Config(alias="b")) == (Subject(".", "b"),), "keys are where the schemas are, now"
+    assert led(Config(alias="b", alias_for_deks="c", level="FULL")) == ()
+    assert led(Config(alias_for_deks="c")) == ()
+
+
 def test_an_alias_that_stays_leads_nowhere_new() -> None:
     """Whoever may change a level need not have rights to what an administrator's alias leads to."""
     seen = Settings(Config(alias="b"), None, "n1")

@@ -224,6 +224,8 @@ ROWS = (
     Row("PUT /config/{subject}", "/config/a-one", IN_A, {"compatibility": "NONE"}),
     Row("PUT /config/{subject}", "/config/a-more", IN_A, {"alias": "a-one"}),
     Row("PUT /config/{subject}", "/config/a-more", OUTSIDE, {"alias": "b-one"}),
+    Row("PUT /config/{subject}", "/config/a-more", IN_A, {"aliasForDeks": "a-one"}),
+    Row("PUT /config/{subject}", "/config/a-more", OUTSIDE, {"aliasForDeks": "b-one"}),
     Row("PUT /config/{subject}", "/config/:.__GLOBAL:", OUTSIDE, {"compatibility": "NONE"}),
     Row("PUT /config/{subject}", "/config/:.team:", IN_TEAM, {"compatibility": "NONE"}),
     Row("DELETE /config/{subject}", "/config/a-one", IN_A),

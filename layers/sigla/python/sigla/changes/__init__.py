@@ -200,6 +200,11 @@ def _keys(subject: Subject, *rows: Row) -> frozenset[BodyKey]:
 # --- settings of a scope ---------------------------------------------------------------------------------------------
 
 
+def _aliases(config: Config | None) -> tuple[str | None, str | None]:
+    """The one that is followed for schemas, and the one for DEKs (KEY-10)."""
+    return (config.alias, config.alias_for_deks or config.alias) if config else (None, None)
+
+
 @dataclass(frozen=True, slots=True)
 class ConfigChanged(SettingsChange):
     """The config entry of a scope is replaced, or removed (None)."""
@@ -210,11 +215,12 @@ class ConfigChanged(SettingsChange):
 
     @property
     def leads_to(self) -> tuple[Subject, ...]:
-        """By whatever path its alias is followed: under the default context, and under the scope's own."""
-        alias = self.config.alias if self.config else None
-        if not alias or alias == (self.seen.config.alias if self.seen.config else None):
-            return ()
-        return tuple(names.alias_target(alias, context) for context in (DEFAULT_CONTEXT, self.scope.context))
+        """By whatever path its aliases are followed: under the default context, and under the scope's own."""
+        followed = zip(_aliases(self.seen.config), _aliases(self.config), strict=True)
+        led = dict.fromkeys(now for before, now in followed if now and now != before)
+        return tuple(
+            names.alias_target(alias, under) for alias in led for under in (DEFAULT_CONTEXT, self.scope.context)
+        )
 
     def concerns(self, subject: Subject) -> bool:
         """What a subject with an alias holds is answered for by another (`Catalog.speaker`)."""
