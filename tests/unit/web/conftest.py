@@ -39,10 +39,14 @@ class Response:
 
 
 class Client:
-    """Speaks ASGI to an application: no HTTP library stands between, to normalise what a test is about."""
+    """Speaks ASGI to an application: no HTTP library stands between, to normalise what a test is about.
 
-    def __init__(self, application: Any) -> None:
+    address: where it asks from; None: that is not told.
+    """
+
+    def __init__(self, application: Any, address: str | None = None) -> None:
         self.application = application
+        self.address = address
 
     def __call__(self, method: str, target: str, body: Any = None, headers: Headers = MappingProxyType({})) -> Response:
         """body: bytes as they are, anything else as JSON."""
@@ -61,6 +65,7 @@ class Client:
             "path": path,
             "raw_path": path.encode(),
             "query_string": query.encode(),
+            "client": self.address and (self.address, 50_000),
             "headers": [(name.lower().encode(), value.encode("latin-1")) for name, value in pairs],
         }
         messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts]

@@ -82,12 +82,13 @@ class Call:
     def address(self) -> str:
         """Where the request came from; empty if that is unknown.
 
-        A proxy on this machine is believed when it says for whom it asks: the last address is the one it has seen.
+        A proxy on this machine is believed when it says for whom it asks, and so is a region that has shown who it is:
+        the last address is the one it has seen.
         """
         if self.client is None:
             return ""
         address = self.client[0]
-        forwarded = self.headers.get(b"x-forwarded-for") if address in LOOPBACK else None
+        forwarded = self.headers.get(b"x-forwarded-for") if address in LOOPBACK or self.relayed else None
         return address if forwarded is None else forwarded.rpartition(b",")[2].strip().decode("latin-1")
 
     def seen(self, status: int, sent: int, error_code: int | None, deleted: int = 0) -> observe.Seen:

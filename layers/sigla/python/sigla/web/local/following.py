@@ -46,7 +46,7 @@ Who has a key for some subjects would count the commits about all others by it.
 BEHIND: Final = b"x-sigla-behind"
 """Milliseconds, on each answer that was found here: how old what is known here is at most."""
 
-_SENT_ON: Final = (b"authorization", b"accept", b"content-type", b"if-match", b"x-forwarded-for", b"user-agent")
+_SENT_ON: Final = (b"authorization", b"accept", b"content-type", b"if-match", b"user-agent")
 _BROUGHT: Final = ("www-authenticate", "retry-after", "cache-control", "allow")
 
 
@@ -136,6 +136,8 @@ class FollowingTable(RouteTable):
         asks = route.access in (READ, OPEN)
         sent_on = {name.decode(): call.headers[name].decode("latin-1") for name in _SENT_ON if name in call.headers}
         sent_on |= {"X-Request-ID": call.request_id.decode("latin-1"), FORWARD.decode(): "true"}
+        if call.address:  # and not what the client says of itself
+            sent_on["X-Forwarded-For"] = call.address
         query = call.query.decode("latin-1")
         target = call.raw_path.decode("latin-1") + (f"?{query}" if query else "")
         try:
