@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
 from random import Random
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import pytest
 from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
@@ -104,13 +104,28 @@ def test_what_no_follower_asks_is_refused_in_words(primary: Server) -> None:
         ("after", "1e3", "-1", 10**19),
         ("epoch", "x", "9" * 5000),
         ("wait", "1_0"),
-        ("heard", "x", "[]", '{".":null}', '{".":[]}', '{".":Infinity}', "[" * 4000),
+        ("heard", "x", "[]", "0", '{".":null}', '{".":[]}', '{".":Infinity}', '{".":true}', "[" * 2000, "9" * 5000),
+        ("follower", "", " ", "http://b", "b\n", "\x00", "x" * 1025),
     ):
         for value in values:
-            refused = primary.ask("GET", f"/regions/journal?{urlencode({name: value})}")
+            refused = primary.ask("GET", f"/regions/journal?{urlencode({'follower': 'b', name: value})}")
             assert (refused.status, refused.json["error_code"]) == (400, 400), value
-            assert "int" not in refused.json["message"]
+            assert refused.json["message"].startswith(f"{name}: ")
+            if name == "follower":
+                assert primary.ask("GET", f"/regions/copy?{urlencode({name: value})}").status == 400
     assert "Traceback" not in primary.said
+
+
+def test_a_registry_of_many_contexts_is_followed(primary: Server, tmp_path: Path) -> None:
+    """What is said of all of them would not fit into a question."""
+    with primary.kept() as ask:
+        for number in range(50):
+            assert ask("POST", quote(f"/subjects/:.{'é' * 200}{number}:a/versions"), INT).status == 200
+    with following(primary, tmp_path / "b") as follower:
+        eventually(lambda: "sigla_region_behind_seconds" in follower.ask("GET", "/metrics").body.decode())
+        registered(primary, "later", LONG)
+        eventually(lambda: follower.ask("GET", "/subjects/later/versions/1").headers.get("x-sigla-behind"))
+        assert "sigla_region_stopped 0" in follower.ask("GET", "/metrics").body.decode()
 
 
 def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> None:

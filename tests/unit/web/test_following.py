@@ -77,7 +77,7 @@ def pair() -> Iterator[Pair]:
         yield Pair(client, primary, seen)
 
 
-LIES = (
+LIES: tuple[dict[str, str], ...] = (
     {},
     {"X-Forwarded-For": "192.0.2.1"},
     {"X-Forwarded-For": "192.0.2.1, 127.0.0.1"},
@@ -87,7 +87,7 @@ LIES = (
 
 @pytest.mark.parametrize("lie", LIES)
 def test_the_primary_is_told_the_address_that_the_follower_has_seen(pair: Pair, lie: dict[str, str]) -> None:
-    """Who asks through a follower cannot choose who it seems to be."""
+    """No client of a follower chooses who it seems to be."""
     assert pair.client("DELETE", "/subjects/a", None, {"Authorization": "writer", **lie}).status == 403
     assert [(each.principal, each.address) for each in pair.seen] == [("writer", "203.0.113.9")]
 

@@ -18,6 +18,8 @@ from sigla.regions.replay import JournalPlace
 
 AT_ONCE: Final = 200
 """Commits of an answer."""
+CEILINGS_AT_ONCE: Final = 3
+"""Contexts of which an answer tells how far ids are given: the next question repeats them, and has to be short."""
 BYTES_AT_ONCE: Final = 4 * 2**20
 """After so many an answer ends."""
 PATIENCE_S: Final = 2.0
@@ -52,9 +54,9 @@ class PolledFollower:
 
     @property
     def wanted(self) -> dict[str, SchemaId]:
-        """Ceilings that it should know."""
+        """Some ceilings that it should know."""
         with self._changed:
-            return dict(self._wanted)
+            return dict(islice(self._wanted.items(), CEILINGS_AT_ONCE))
 
     @property
     def asked_ms_ago(self) -> int | None:

@@ -135,7 +135,9 @@ class RegionFollower:
         asked = NextAsked(self._name, end, role.epoch, wait_ms, not self._knows_ceilings, self._heard)
         told = self._primary.told(asked)
         answered_at = self._here.clock.elapsed()
-        self._heard = hear(self._here.region, role.epoch, dict(told.ceilings))
+        heard = hear(self._here.region, role.epoch, dict(told.ceilings))
+        # The primary repeats those that a writer waits for.
+        self._heard = {} if asked.all_ceilings else heard
         self._carry_out(told)
         if role.kind is RegionKind.JOINING:
             self._role = replace(role, kind=RegionKind.FOLLOWER, turn=role.turn + 1)

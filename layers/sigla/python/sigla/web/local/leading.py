@@ -8,9 +8,10 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
@@ -30,10 +31,12 @@ from sigla.web.api.beside import response_of
 from sigla.web.api.callers import caller_of
 from sigla.web.api.waiting import keep_waiting
 from sigla.web.http.headers import picked
+from sigla.web.http.refusals import BadRequest
 from sigla.web.local.news import News
 
 LONGEST_WAIT_MS: Final = 60_000
 _DIGITS: Final = re.compile("[0-9]{1,18}")
+_NAME: Final = re.compile(r"[^\s\x00-\x1f\x7f-\x9f](?:[^\x00-\x1f\x7f-\x9f]{0,1022}[^\s\x00-\x1f\x7f-\x9f])?")
 
 Copy = Callable[[Path], None]
 """Fills a file with a backup."""
@@ -68,20 +71,20 @@ class Leading:
     async def _journal(self, request: Request) -> Response:
         try:
             await self._check_admin(request)
-            asked = _asked(request)
+            asked = _asked(request.query_params)
             await asyncio.to_thread(self._followed.check, asked)
             self._followed.follower.asks(asked)
             if not asked.all_ceilings:
                 await self._wait(asked)
             told = await asyncio.to_thread(self._followed.tell, asked)
             return Response(wire.told_bytes(told), media_type="application/json")
-        except (Refusal, StoreError, ValueError) as problem:
+        except (Refusal, StoreError) as problem:
             return _refused(problem)
 
     async def _copied(self, request: Request) -> Response:
         try:
             await self._check_admin(request)
-            await asyncio.to_thread(self._followed.follow, request.query_params.get("follower", ""))
+            await asyncio.to_thread(self._followed.follow, _follower(request.query_params))
             file = await asyncio.to_thread(self._made)
         except (Refusal, StoreError, OSError) as problem:
             return _refused(problem)
@@ -130,33 +133,44 @@ class _SentOnce(FileResponse):
         Path(self.path).unlink(missing_ok=True)
 
 
-def _asked(request: Request) -> NextAsked:
-    """Raises ValueError."""
-    said = request.query_params
-    heard: dict[str, Any] = json.loads(said.get("heard") or "{}")
-    if not isinstance(heard, dict):
-        raise ValueError("heard: an object is expected")  # noqa: TRY004 - what a client wrote
+def _asked(said: Mapping[str, str]) -> NextAsked:
+    """said: a query. Raises BadRequest."""
     after, epoch, wait_ms = (_bounded_number(name, said.get(name, "0")) for name in ("after", "epoch", "wait"))
     return NextAsked(
-        said.get("follower", ""),
+        _follower(said),
         JournalPlace(after, said.get("hash", "")),
         epoch,
         wait_ms,
         said.get("ceilings") == "all",
-        {context: SchemaId(_bounded_number("heard", ceiling)) for context, ceiling in heard.items()},
+        _heard(said.get("heard") or "{}"),
     )
 
 
+def _follower(said: Mapping[str, str]) -> str:
+    """Its name, which is not a URL. Raises BadRequest."""
+    name = said.get("follower", "")
+    if not _NAME.fullmatch(name) or "://" in name:
+        raise BadRequest(reason="follower: the name of a registry is expected")
+    return name
+
+
+def _heard(said: str) -> dict[str, SchemaId]:
+    """Raises BadRequest."""
+    with suppress(ValueError, RecursionError):
+        heard: object = json.loads(said)
+        if isinstance(heard, dict):
+            return {context: SchemaId(_bounded_number("heard", ceiling)) for context, ceiling in heard.items()}
+    raise BadRequest(reason="heard: a JSON object of numbers is expected")
+
+
 def _bounded_number(name: str, said: object) -> int:
-    """One that a table can hold. Raises ValueError."""
+    """One that a table can hold. Raises BadRequest."""
     if not _DIGITS.fullmatch(str(said)):
-        raise ValueError(f"{name}: a number is expected")
+        raise BadRequest(reason=f"{name}: a number is expected")
     return int(str(said))
 
 
 def _refused(problem: Exception) -> Response:
     if isinstance(problem, Refusal):
         return response_of(problem)
-    if isinstance(problem, ValueError):
-        return JSONResponse({"error_code": 400, "message": str(problem)}, 400)
     return JSONResponse({"error_code": 50001, "message": "The registry cannot be read now"}, 500)
