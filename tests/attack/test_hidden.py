@@ -217,7 +217,8 @@ class Asked:
         if self.chance.random() < 0.15 and not path.startswith("/contexts"):
             path = f"/contexts/{pick(CONTEXTS)}{path}"
         asked = [one.name for one in route.query if self.chance.random() < 0.3]
-        query = "&".join(f"{name}={quote_plus(pick(VALUES.get(name, ('true', 'false'))))}" for name in asked)
+        values = {**VALUES, "guids": (",".join(self.guids),)}
+        query = "&".join(f"{name}={quote_plus(pick(values.get(name, ('true', 'false'))))}" for name in asked)
         return route.method, f"{path}?{query}" if query else path, self._body(route) if route.body else None
 
     def if_match(self) -> str:

@@ -166,6 +166,17 @@ def test_a_content_has_the_id_it_was_last_written_under(catalog: Catalog) -> Non
     assert catalog.standing(a_guid("t")) == 9
 
 
+def test_many_contents_are_asked_for_at_once(catalog: Catalog) -> None:
+    """What is not known is left out; more than a store answers in one call are asked for in several."""
+    for id in range(1, 4):
+        registered(catalog, a_subject(f"s{id}"), id=id, text=f"t{id}")
+    registered(catalog, a_subject("eu", ".eu"), id=1, text="t9")
+    guids = [a_guid(f"t{number}") for number in range(250)]
+    assert catalog.ids_of(".", guids) == {a_guid(f"t{id}"): id for id in range(1, 4)}
+    assert catalog.ids_of(".eu", guids) == {a_guid("t9"): 1}
+    assert catalog.ids_of(".", []) == {}
+
+
 def test_what_only_a_named_context_has_stands_for_nothing_in_the_default_one(catalog: Catalog) -> None:
     """A reader that asks by GUID goes on to look for it by the bodies."""
     registered(catalog, a_subject("orders", ".eu"), id=1, text="t")

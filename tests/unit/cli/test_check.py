@@ -132,10 +132,10 @@ def served() -> Iterator[Registry]:
         yield registry
 
 
-def test_one_file_takes_two_requests(
+def test_one_file_takes_three_requests(
     file: Path, served: Registry, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its subject's versions, and the settings that bear on it; the URL may be in the environment."""
+    """Its subject's versions, the settings that bear on it, its content; the URL may be in the environment."""
     asked: list[str] = []
     answer = answering.registry(served)
 
@@ -147,7 +147,7 @@ def test_one_file_takes_two_requests(
     with answering.behind_a_url(counted) as url:
         monkeypatch.setenv("SIGLA_URL", url)
         assert main(["check", "--subject", "orders-value", str(file)]) == 0
-    assert sorted(asked) == ["/schemas", "/settings"]
+    assert sorted(asked) == ["/schemas", "/schemas/guids", "/settings"]
     assert capsys.readouterr().out.endswith(f"1 file against {url}: 1 new\n")
 
 

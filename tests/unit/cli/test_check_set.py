@@ -114,7 +114,7 @@ def test_names_are_told_from_where_the_command_runs(
 
 
 def test_many_files_take_few_requests(served: Registry, capsys: Captured) -> None:
-    """One for each page of versions and of settings, however many files there are."""
+    """One for each page of versions, of settings and of contents, however many files there are."""
     for number in range(60):
         served.register(Subject(".", f"t{number}-value"), Draft(record(f"R{number}")))
         write(**{f"t{number}": record(f"R{number}", *(["R3"] if number == 7 else []))})
@@ -128,7 +128,7 @@ def test_many_files_take_few_requests(served: Registry, capsys: Captured) -> Non
 
     with answering.behind_a_url(counted) as url:
         assert main(["check", "--registry", url]) == 0
-    assert sorted(asked) == ["/associations/subjects/t3-value", "/schemas", "/settings"]
+    assert sorted(asked) == ["/associations/subjects/t3-value", "/schemas", "/schemas/guids", "/settings"]
     assert capsys.readouterr().out.splitlines()[0] == "t7.avsc: would be version 2 of t7-value"
 
 

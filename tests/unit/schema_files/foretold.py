@@ -5,14 +5,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sigla.errors import Refusal
 from sigla.model import Draft, Record, Subject
+from sigla.ports.progress import unseen
 from sigla.registry import Registry
 from sigla.schema_files.facts import RegistryFacts
 from sigla.schema_files.outcomes import outcome
-from sigla.schema_files.scratch import scratch
+from sigla.schema_files.scratch import rehearsed
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.app import build
@@ -46,8 +48,9 @@ def foretold(sessions: Iterable[Json], reads: Reads, *, numbering: bool = True) 
         def register(
             self, subject: Subject, draft: Draft, *, normalize: bool = False, force: bool = False, form: str = ""
         ) -> Record:
-            with reads(store) as facts, scratch(facts, self.options) as scratched:
-                expected = outcome(scratched, subject, draft, normalize=normalize, force=force)
+            with reads(store) as facts:
+                one = partial(outcome, subject=subject, draft=draft, normalize=normalize, force=force)
+                expected = rehearsed(facts, self.options, unseen, one)
             found: Record | Refusal
             try:
                 found = super().register(subject, draft, normalize=normalize, force=force, form=form)

@@ -169,6 +169,8 @@ ROWS = (
     Row("GET /schemas/ids/{id}/versions", "/schemas/ids/3/versions", ID_OF_A,
         sees=(versions_of(["a-shared", "b-shared"]), versions_of(["a-shared"]), None)),
     Row("GET /schemas/ids/{id}/versions", "/schemas/ids/2/versions", ID_OF_B),
+    Row("GET /schemas/guids", f"/schemas/guids?guids={GUID_A},{GUID_B}", ANYWHERE,
+        sees=(["a-one", "b-one"], ["a-one"], [])),
     Row("GET /schemas/guids/{guid}", f"/schemas/guids/{GUID_A}", ID_OF_A),
     Row("GET /schemas/guids/{guid}", f"/schemas/guids/{GUID_B}", ID_OF_B),
     Row("GET /schemas/guids/{guid}/ids", f"/schemas/guids/{GUID_A}/ids", ANYWHERE,
@@ -377,7 +379,9 @@ def judge(row: Row, who: Who, reply: Reply, *, by_token: bool) -> None:
         assert reply.json["error_code"] == (40410 if row.route.startswith("DELETE /associations") else 40403)
     elif row.sees:
         seen = reply.json
-        if row.route in ("GET /schemas", "GET /console/api/subjects") or row.route.startswith("GET /associations"):
+        if row.route in ("GET /schemas", "GET /schemas/guids", "GET /console/api/subjects") or row.route.startswith(
+            "GET /associations"
+        ):
             seen = [each["subject"] for each in seen]
         if row.route == "POST /associations:batchGet":
             seen = [[one["subject"] for one in each["result"].get("associations", ())] for each in seen["results"]]

@@ -34,6 +34,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/schemas/ids/1/schema", None, 200, "int"),
         ("GET", "/schemas/ids/1/subjects", None, 200, ["s"]),
         ("GET", "/schemas/ids/1/versions", None, 200, [{"subject": "s", "version": 1}]),
+        ("GET", f"/schemas/guids?guids={guid}", None, 200, ...),
         ("GET", f"/schemas/guids/{guid}", None, 200, ...),
         ("GET", f"/schemas/guids/{guid}/ids", None, 200, [{"context": ".", "id": 1}]),
         ("GET", "/subjects", None, 200, ["s"]),

@@ -21,6 +21,8 @@ SCHEMA_BYTES: Final = 2**20
 """The longest text of a schema, unless an operator says otherwise (LIM-2)."""
 REQUEST_BYTES: Final = 4_000_000
 """The longest body of a request, unless an operator says otherwise (LIM-1)."""
+MOST_CONTENTS: Final = 200
+"""GUIDs that are asked about at once: more would be a longer line of a request than servers take."""
 LONGEST_RULE_NAME: Final = 256
 """Characters of a rule's name."""
 

@@ -51,13 +51,11 @@ def run(args: argparse.Namespace) -> int:
     """Raises Misuse, Refused."""
     from sigla.schema_files.applying import Applied, apply_steps
     from sigla.schema_files.plan_reports import applied_form, applied_text
-    from sigla.schema_files.scratch import scratch
     from sigla.stores.clock import SystemClock
 
     known = plan.read_declared(args)
     with progress.shown() as told, _opened_target(args, told) as (facts, options, target):
-        with scratch(facts, options, told) as scratched:
-            found = plan.planned(args, known, facts, scratched)
+        found = plan.planned(args, known, facts, options, told)
         if not found.is_accepted or not found.steps:
             plan.print_plan(args, found, facts)
             return int(not found.is_accepted)

@@ -3,6 +3,7 @@
 import argparse
 import re
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +14,12 @@ from sigla.terminal.arguments import name_argument
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from sigla.cli.declared import Declared
     from sigla.model import OfferedReference
+    from sigla.schema_files.check import Checked
     from sigla.schema_files.facts import RegistryFacts
     from sigla.schema_files.files import SchemaFile
+    from sigla.schema_files.scratch import Scratch
 
 DESCRIPTION = """\
 Tells of each file whether registering it would be accepted, and if not, why, and in which line. It runs Sigla's own
@@ -80,24 +84,11 @@ def _reference(text: str) -> "OfferedReference":
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if a file would be refused. Raises Misuse, Refused."""
     from sigla.schema_files import ci_reports, reports
-    from sigla.schema_files.check import check_file
-    from sigla.schema_files.foreseeing import foresee
-    from sigla.schema_files.scratch import scratch
+    from sigla.schema_files.scratch import rehearsed
 
-    known = None if _is_one_file(args) else declared.read(args.config, args.paths)
-    file = _one_file(args) if known is None else None
-    with (
-        progress.shown() as told,
-        compared.opened_registry(args, told) as (facts, options),
-        scratch(facts, options, told) as scratched,
-    ):
-        remarks: list[str] = []
-        if args.against:
-            remarks += revisions.register_old(scratched, args.against, known or file)
-        if known is not None:
-            found = foresee(scratched, known.declaration, known.files).files
-        elif file is not None:
-            found = [check_file(scratched, file)]
+    known = _one_file(args) if _is_one_file(args) else declared.read(args.config, args.paths)
+    with progress.shown() as told, compared.opened_registry(args, told) as (facts, options):
+        found, remarks = rehearsed(facts, options, told, partial(_checked_files, args, known))
         remarks += remarks_on(facts)
     made = {
         "text": reports.text_report,
@@ -109,6 +100,20 @@ def run(args: argparse.Namespace) -> int:
     report = made[args.format]
     print(report(found, facts.shown, remarks=remarks))
     return int(not all(each.is_accepted for each in found))
+
+
+def _checked_files(
+    args: argparse.Namespace, known: "Declared | SchemaFile", scratched: "Scratch"
+) -> "tuple[list[Checked], list[str]]":
+    """What became of each file, and what is to be said about the comparison. Raises Misuse."""
+    from sigla.schema_files.check import check_file
+    from sigla.schema_files.files import SchemaFile
+    from sigla.schema_files.foreseeing import foresee
+
+    remarks = revisions.register_old(scratched, args.against, known) if args.against else []
+    if isinstance(known, SchemaFile):
+        return [check_file(scratched, known)], remarks
+    return foresee(scratched, known.declaration, known.files).files, remarks
 
 
 def _is_one_file(args: argparse.Namespace) -> bool:

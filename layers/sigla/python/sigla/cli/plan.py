@@ -11,9 +11,10 @@ from sigla.cli.misuse import Misuse
 if TYPE_CHECKING:
     from sigla.cli.declared import Declared
     from sigla.model import Subject
+    from sigla.ports.progress import Progress
+    from sigla.registry import Options
     from sigla.schema_files.facts import RegistryFacts
     from sigla.schema_files.foreseeing import Foreseen
-    from sigla.schema_files.scratch import Scratch
 
 DESCRIPTION = """\
 Compares a registry with the files of sigla.yaml: schemas, config, modes, metadata and rule sets. What is
@@ -60,15 +61,9 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Raises Misuse, Refused."""
-    from sigla.schema_files.scratch import scratch
-
     known = read_declared(args)
-    with (
-        progress.shown() as told,
-        compared.opened_registry(args, told) as (facts, options),
-        scratch(facts, options, told) as scratched,
-    ):
-        found = planned(args, known, facts, scratched)
+    with progress.shown() as told, compared.opened_registry(args, told) as (facts, options):
+        found = planned(args, known, facts, options, told)
     print_plan(args, found, facts)
     if not found.is_accepted:
         return 1
@@ -83,11 +78,16 @@ def read_declared(args: argparse.Namespace) -> "Declared":
     return known
 
 
-def planned(args: argparse.Namespace, known: "Declared", facts: "RegistryFacts", scratched: "Scratch") -> "Foreseen":
+def planned(
+    args: argparse.Namespace, known: "Declared", facts: "RegistryFacts", options: "Options", told: "Progress"
+) -> "Foreseen":
     from sigla.schema_files.foreseeing import foresee
+    from sigla.schema_files.scratch import rehearsed
 
     pruned = _pruned(known, facts) if args.prune else ()
-    return foresee(scratched, known.declaration, known.files, pruned=pruned)
+    return rehearsed(
+        facts, options, told, lambda scratched: foresee(scratched, known.declaration, known.files, pruned=pruned)
+    )
 
 
 def _pruned(known: "Declared", facts: "RegistryFacts") -> "Sequence[Subject]":

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from sigla.schema_files.scratch import Scratch
 
 
-def register_old(scratch: "Scratch", revision: str, now: "Declared | SchemaFile | None") -> list[str]:
+def register_old(scratch: "Scratch", revision: str, now: "Declared | SchemaFile") -> list[str]:
     """Remarks on files that were invalid schemas then. now: what will be compared. Raises Misuse."""
     from sigla.schema_files.outcomes import outcome
     from sigla.schema_files.trees import UnreadableTree
@@ -48,10 +48,10 @@ def _of_set(now: Declared, revision: str) -> "Iterable[SchemaFile]":
     return [each.offered({}) for each in selected(found, wanted)]
 
 
-def _of_one(now: "SchemaFile | None", revision: str) -> "Iterable[SchemaFile]":
+def _of_one(now: "SchemaFile", revision: str) -> "Iterable[SchemaFile]":
     from sigla.schema_files.trees import GitTree
 
-    if now is None or not Path(now.name).is_file():
+    if not Path(now.name).is_file():
         raise Misuse("A revision has files, and no standard input: give the name of the file.")
     path = Path(now.name)
     tree = GitTree(path.parent, revision)

@@ -1,5 +1,6 @@
 """What the catalog knows of ids: which content has which, who uses them, and how far they are given out."""
 
+from collections.abc import Collection
 from typing import Protocol
 
 from sigla.model import BodyKey, Guid, Holder, SchemaId, Subject
@@ -10,6 +11,10 @@ class Ids(Protocol):
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         """The id that stands for this content in a context: the one last written, of those held or displaced."""
+        ...
+
+    def ids_of(self, context: str, guids: Collection[Guid]) -> dict[Guid, SchemaId]:
+        """`id_of` for many contents at once: those that are known."""
         ...
 
     def standing(self, guid: Guid) -> SchemaId | None:

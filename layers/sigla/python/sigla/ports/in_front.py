@@ -4,7 +4,7 @@ Whoever narrows, remembers or reads ahead is made of these. A method that a subc
 method: nothing goes through here on its way.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change
@@ -58,6 +58,9 @@ class CatalogInFront:
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         return self._catalog.id_of(context, guid)
+
+    def ids_of(self, context: str, guids: Collection[Guid]) -> dict[Guid, SchemaId]:
+        return self._catalog.ids_of(context, guids)
 
     def standing(self, guid: Guid) -> SchemaId | None:
         return self._catalog.standing(guid)

@@ -30,6 +30,7 @@ class Registry(Resources):
     subjects_of = _lookup.subjects_of
     schema_by_guid = _guids.schema_by_guid
     ids_of = _guids.ids_of
+    known_contents = _guids.known_contents
     lookup = _lookup.lookup
     version = _lookup.version
     find_by_metadata = _lookup.find_by_metadata

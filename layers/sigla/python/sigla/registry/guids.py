@@ -3,13 +3,23 @@
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 from uuid import UUID
 
 from sigla.errors import BodyLost, SchemaNamedNotFound
-from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, Holder, Record
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, Holder, Record, SchemaId
 from sigla.registry.lookup import body_of, check_catalogued, record_of, spoken_for
 from sigla.registry.resources import Resources
 from sigla.registry.steps.rendering import rendered
+
+
+class KnownContent(NamedTuple):
+    """holder: speaks for the id, as `Catalog.speaker` says; `displaced` where an import has written over the last."""
+
+    guid: Guid
+    id: SchemaId
+    holder: Holder
+
 
 Meant = tuple[BodyKey, Body, Holder]
 """An id, what it means, and who speaks for it."""
@@ -58,6 +68,22 @@ def ids_of(resources: Resources, text: str) -> list[BodyKey]:
     return sorted(
         keys[0] if len(keys) == 1 or guid is None else _known(resources, guid, keys) for keys in live.values()
     )
+
+
+def known_contents(resources: Resources, context: str, texts: Sequence[str]) -> list[KnownContent]:
+    """Those of these contents that are known in a context, each by the id that stands for it there (GUID-4)."""
+    guids = dict.fromkeys(guid for text in texts if (guid := _guid(text)) is not None)
+    ids = resources.catalog.ids_of(context, guids)
+    found = ((guid, BodyKey(context, ids[guid])) for guid in guids if guid in ids)
+    return [KnownContent(guid, key.id, holder) for guid, key in found if (holder := _holder(resources, key))]
+
+
+def _holder(resources: Resources, key: BodyKey) -> Holder | None:
+    holder = resources.catalog.speaker(key)
+    if holder is None:
+        return None
+    check_catalogued(holder)
+    return resources.catalog.displaced(key) if holder.displaced else holder
 
 
 def _standing(resources: Resources, guid: Guid | None) -> Meant | None:

@@ -1,13 +1,13 @@
 """What a dump of a topic tells of its registry."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain
 from operator import attrgetter
 
 from sigla.associations.nouns import Association
 from sigla.journal.replay import Put, State, key_of
 from sigla.model import Body, BodyKey, Guid, SchemaId, Subject
-from sigla.schema_files.facts import KnownId, scopes_above
+from sigla.schema_files.facts import Content, KnownId, scopes_above
 
 
 class DumpedRegistry:
@@ -44,6 +44,9 @@ class DumpedRegistry:
 
     def by_content(self, context: str, guid: Guid) -> KnownId | None:
         return self._contents.get((context, guid))
+
+    def learn(self, believed: Mapping[Content, SchemaId | None]) -> bool:  # noqa: ARG002 - as `RegistryFacts` has it
+        return False
 
     def by_id(self, key: BodyKey) -> KnownId | None:
         return self._ids.get(key)

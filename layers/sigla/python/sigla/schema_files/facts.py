@@ -1,11 +1,14 @@
 """What a registry knows, as far as registrations rest on it."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
 from sigla.journal.replay import Put, State
 from sigla.model import GLOBAL, REGISTRY_WIDE, Body, BodyKey, Guid, SchemaId, Subject
+
+Content = tuple[str, Guid]
+"""A context, and what a schema says and refers to."""
 
 
 class KnownId(NamedTuple):
@@ -46,7 +49,14 @@ class RegistryFacts(Protocol):
         ...
 
     def by_content(self, context: str, guid: Guid) -> KnownId | None:
-        """By which id the content is known in the context; None also where the registry is not asked for that."""
+        """By which id the content is known in the context; None also where it would be asked for each content."""
+        ...
+
+    def learn(self, believed: Mapping[Content, SchemaId | None]) -> bool:
+        """Asks about contents together. Whether one is known by another id than is believed: `by_content` says so now.
+
+        believed: None of those that are believed to be new.
+        """
         ...
 
     def by_id(self, key: BodyKey) -> KnownId | None:

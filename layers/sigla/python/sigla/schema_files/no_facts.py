@@ -2,12 +2,12 @@
 
 # ruff: noqa: ARG002 - it answers as `RegistryFacts` asks, and needs no argument for that
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from sigla.associations.nouns import Association
 from sigla.journal.replay import State
 from sigla.model import BodyKey, Guid, SchemaId, Subject
-from sigla.schema_files.facts import KnownId
+from sigla.schema_files.facts import Content, KnownId
 
 
 class EmptyRegistry:
@@ -29,6 +29,9 @@ class EmptyRegistry:
 
     def by_content(self, context: str, guid: Guid) -> KnownId | None:
         return None
+
+    def learn(self, believed: Mapping[Content, SchemaId | None]) -> bool:
+        return False
 
     def by_id(self, key: BodyKey) -> KnownId | None:
         return None

@@ -5,6 +5,7 @@ the last of them. Settings come in a list as well where Sigla answers; others ar
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cached_property, partial
 from os.path import commonprefix
 from typing import Final
@@ -15,14 +16,15 @@ from sigla.errors import InvalidSubject
 from sigla.journal import replay
 from sigla.journal.replay import State, TopicRecord
 from sigla.keys import utf16
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, SchemaId, Subject
+from sigla.model import BodyKey, Guid, SchemaId, Subject
 from sigla.ports.progress import Progress, unseen
 from sigla.remote import associations, state
 from sigla.remote.client import Remote
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.state import PAGE, Json
 from sigla.rules import names
-from sigla.schema_files.facts import KnownId, scopes_above
+from sigla.schema_files.facts import Content, KnownId, scopes_above
+from sigla.schema_files.remote_ids import RemoteIds
 
 FEW: Final = 4
 """So many subjects are asked for one by one."""
@@ -32,7 +34,7 @@ SETTINGS: Final = "/settings"
 
 
 class RemoteRegistry:
-    """A `RegistryFacts`. It is not asked for what no list tells: which id a content has, how far ids were given.
+    """A `RegistryFacts`. It is not asked for what no list tells: how far ids were given.
 
     What is registered with an id of its own is judged by what that id means, as far as the registry still tells.
     Raises RemoteMisused, RemoteRefused.
@@ -41,6 +43,9 @@ class RemoteRegistry:
     def __init__(self, remote: Remote, progress: Progress = unseen) -> None:
         self._remote = remote
         self._progress = progress
+        self._ids = RemoteIds(remote)
+        self._told: dict[frozenset[Subject], State] = {}
+        """What was asked for already."""
         self._read: dict[Subject, list[Json]] = {}
         """What lists told of subjects that were not asked for yet."""
         self._referenced = 0
@@ -56,19 +61,33 @@ class RemoteRegistry:
         return self._remote.find(SETTINGS, limit=1) is not None
 
     def about(self, subjects: Collection[Subject]) -> State:
+        wanted = frozenset(subjects)
+        if wanted not in self._told:
+            with self._as_told():
+                found = [*self._settings(subjects), *self._versions(subjects)]
+            told = (record._replace(offset=offset) for offset, record in enumerate(found))
+            self._told[wanted] = replay.replayed(told)
+        return self._told[wanted]
+
+    @contextmanager
+    def _as_told(self) -> Iterator[None]:
+        """Raises RemoteMisused for answers that no schema registry gives."""
         try:
-            found = [*self._settings(subjects), *self._versions(subjects)]
+            yield
         except (LookupError, TypeError, AttributeError, ValueError, RecursionError, InvalidSubject):
             raise RemoteMisused(f"{self.shown} answers, but not as a schema registry does.") from None
-        return replay.replayed(record._replace(offset=offset) for offset, record in enumerate(found))
 
-    def by_content(self, context: str, guid: Guid) -> KnownId | None:  # noqa: ARG002 - as `RegistryFacts` has it
-        return None
+    def by_content(self, context: str, guid: Guid) -> KnownId | None:
+        return self._ids.by_content((context, guid))
+
+    def learn(self, believed: Mapping[Content, SchemaId | None]) -> bool:
+        """Others than Sigla have no list of contents."""
+        with self._as_told():
+            return self.is_ours and self._ids.learn(believed)
 
     def by_id(self, key: BodyKey) -> KnownId | None:
-        scope = {} if key.context == DEFAULT_CONTEXT else {"subject": Subject(key.context, "").qualified}
-        users = self._remote.get(f"/schemas/ids/{key.id}/versions", deleted="true", **scope)
-        return KnownId(key.id, names.subject(users[0]["subject"])) if users else None
+        with self._as_told():
+            return self._ids.by_id(key)
 
     def highest(self, context: str) -> SchemaId:  # noqa: ARG002 - as `RegistryFacts` has it
         return SchemaId(0)

@@ -6,9 +6,10 @@ reference, and with the settings that bear on it. All is written inside one grou
 but the empty tables of a temporary directory.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import chain
+from typing import TypeVar
 
 from sigla.changes import Change, Registered
 from sigla.errors import BodyMissing, Taken
@@ -22,9 +23,11 @@ from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.registry import Options, Registry
 from sigla.registry.resources import Resources
 from sigla.rules import names
-from sigla.schema_files.facts import KnownId, RegistryFacts, scopes_above
+from sigla.schema_files.facts import Content, KnownId, RegistryFacts, scopes_above
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.importing import Report, import_state
+
+Told = TypeVar("Told")
 
 
 class Scratch(Registry):
@@ -42,9 +45,28 @@ class Scratch(Registry):
         return self.catalog.writes
 
     @property
+    def believed(self) -> Mapping[Content, SchemaId | None]:
+        """By which ids contents are known, as far as it follows from the subjects that were brought in alone."""
+        return self.catalog.brought.believed
+
+    @property
     def report(self) -> Report:
         """What was brought in, and what could not be."""
         return self.catalog.brought.report
+
+
+def rehearsed(
+    facts: RegistryFacts, options: Options | None, progress: Progress, rehearse: Callable[[Scratch], Told]
+) -> Told:
+    """What `rehearse` tells of a registry over `facts`; once more where it rested on contents that are known otherwise.
+
+    options: of the registry that the facts are of, as far as they are known.
+    """
+    while True:
+        with scratch(facts, options, progress) as scratched:
+            told = rehearse(scratched)
+        if not facts.learn(scratched.believed):
+            return told
 
 
 @contextmanager
@@ -73,7 +95,9 @@ class _Brought:
         self._subjects: set[Subject] = set()
         self._referenced: set[Subject] = set()
         self._contexts: set[str] = set()
-        self._contents: dict[tuple[str, Guid], SchemaId | None] = {}
+        self._contents: dict[Content, SchemaId | None] = {}
+        self.believed: dict[Content, SchemaId | None] = {}
+        """What was told by nothing but the versions that were brought in."""
         self._ids: set[BodyKey] = set()
 
     def subjects(self, wanted: Collection[Subject]) -> None:
@@ -98,11 +122,14 @@ class _Brought:
 
     def content(self, context: str, guid: Guid) -> SchemaId | None:
         """The id by which it was known before anything was written here."""
-        if (context, guid) not in self._contents:
+        content = context, guid
+        if content not in self._contents:
             known = self._facts.by_content(context, guid)
-            self._contents[context, guid] = known.id if known else None
+            self._contents[content] = known.id if known else None
             self._bring(context, known)
-        return self._contents[context, guid]
+            if known is None:
+                self.believed[content] = self._own.catalog.id_of(context, guid)
+        return self._contents[content]
 
     def forget_content(self, context: str, guid: Guid) -> None:
         """From now on what was written here says by which id it is known."""

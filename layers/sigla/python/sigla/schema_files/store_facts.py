@@ -1,6 +1,6 @@
 """What a store tells of its registry, subject by subject: a directory that is opened to be read."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from sigla.associations.nouns import Association
 from sigla.errors import BodyMissing
@@ -9,7 +9,7 @@ from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Guid, SchemaId, Settings
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.rules import names
-from sigla.schema_files.facts import KnownId
+from sigla.schema_files.facts import Content, KnownId
 
 
 class StoredRegistry:
@@ -50,6 +50,9 @@ class StoredRegistry:
     def by_content(self, context: str, guid: Guid) -> KnownId | None:
         id = self._catalog.id_of(context, guid)
         return None if id is None else self.by_id(BodyKey(context, id))
+
+    def learn(self, believed: Mapping[Content, SchemaId | None]) -> bool:  # noqa: ARG002 - as `RegistryFacts` has it
+        return False
 
     def by_id(self, key: BodyKey) -> KnownId | None:
         holder = self._catalog.speaker(key)

@@ -160,6 +160,7 @@ class OwnCatalog:
         self.candidates = asking(catalog.candidates)
         self.commits_about = listing(catalog.commits_about)
         self.id_of = asking(catalog.id_of)
+        self.ids_of = asking(catalog.ids_of)
         self.standing = asking(catalog.standing)
         self.speaker = asking(catalog.speaker)
         self.holders = asking(catalog.holders)

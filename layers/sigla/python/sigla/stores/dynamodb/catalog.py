@@ -3,7 +3,7 @@
 How rows are laid out: docs/architecture.md and `items`; where they stand: `places`.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
@@ -136,6 +136,12 @@ class AwsCatalog:
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         found = items.ids(self._tools.table.get(self._tools.places.content(context, guid)))
         return found[0] if found else None
+
+    def ids_of(self, context: str, guids: Collection[Guid]) -> dict[Guid, SchemaId]:
+        places = {guid: self._tools.places.content(context, guid) for guid in guids}
+        found = self._tools.table.get_many(list(places.values()))
+        known = {guid: items.ids(found.get(place)) for guid, place in places.items()}
+        return {guid: ids[0] for guid, ids in known.items() if ids}
 
     def standing(self, guid: Guid) -> SchemaId | None:
         return self.id_of(DEFAULT_CONTEXT, guid)

@@ -1,7 +1,7 @@
 """Ids, versions and settings in SQLite: every question has an index, every change one transaction."""
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
@@ -90,6 +90,9 @@ class EmbeddedCatalog:
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
         return rows.id_of(self._unit.connection, context, guid)
+
+    def ids_of(self, context: str, guids: Collection[Guid]) -> dict[Guid, SchemaId]:
+        return {guid: id for guid in guids if (id := self.id_of(context, guid)) is not None}
 
     def standing(self, guid: Guid) -> SchemaId | None:
         return self.id_of(DEFAULT_CONTEXT, guid)

@@ -304,6 +304,19 @@ SHAPES: dict[str, Shape] = {
         full=FLAG,
     ),
     "SubjectVersions": _list(_object("subject", "version", **_SUBJECT_VERSION)),
+    "KnownContents": _list(
+        _object(
+            "guid",
+            "id",
+            "subject",
+            "version",
+            guid=_SCHEMA["guid"],
+            id=NUMBER,
+            deleted=FLAG,
+            displaced=FLAG,
+            **_SUBJECT_VERSION,
+        )
+    ),
     "ContextIds": _list(_object("context", "id", context=TEXT, id=NUMBER)),
     "Verdict": _object("is_compatible", is_compatible=FLAG, messages=_list(TEXT)),
     "Associations": _list(

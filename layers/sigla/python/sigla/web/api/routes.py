@@ -208,6 +208,8 @@ ROUTES = (
           query=(ID_SCOPE, DELETED, *PAGED), refuses=NO_ID, lists=True),
     Route("GET", "/schemas/ids/{id}/versions", READ, schemas.versions_by_id, "Which versions have an id",
           "SubjectVersions", validated=True, query=(ID_SCOPE, DELETED, *PAGED), refuses=NO_ID, lists=True),
+    Route("GET", "/schemas/guids", READ, schemas.known_contents, "Which contents a context knows, by which ids",
+          "KnownContents", query=(Query("guids", TEXT, "GUIDs, with commas between them"), ID_SCOPE), lists=True),
     Route("GET", "/schemas/guids/{guid}", READ, schemas.schema_by_guid, "What a GUID means", "SchemaById",
           validated=True, query=(FORMAT,), refuses=(*NO_ID, *SHOWN)),
     Route("GET", "/schemas/guids/{guid}/ids", READ, schemas.ids_by_guid, "Under which ids a GUID is known",

@@ -101,7 +101,7 @@ def _delimited(encoded: str) -> str:
 
 def _path_within(context: str, segments: list[str]) -> Path:
     """The path that one below a context stands for. A context that is not needed is not looked at."""
-    if segments[:2] == ["schemas", "ids"] and len(segments) > 2:
+    if (segments[:2] == ["schemas", "ids"] and len(segments) > 2) or segments == ["schemas", "guids"]:
         prefix = _delimited(context)
         return Path(tuple(segments), ("subject", prefix), prefix[1:-1])
     if segments in (["schemas"], ["subjects"]):

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from sigla.associations.nouns import NONE, Selection
 from sigla.associations.verbs import reading
 from sigla.associations.verbs.reading import SubjectFilter
+from sigla.contract import MOST_CONTENTS
 from sigla.languages import LANGUAGES
-from sigla.model import DEFAULT_CONTEXT, Page
+from sigla.model import DEFAULT_CONTEXT, GLOBAL, Page
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.web.api.exchange import Exchange
@@ -64,6 +65,12 @@ def versions_by_id(
 
 def schema_by_guid(exchange: Exchange, registry: Registry, *, format: str) -> Answer:
     return json_answer(answers.by_id(registry.schema_by_guid(exchange.params["guid"], form=format)))
+
+
+def known_contents(exchange: Exchange, registry: Registry, *, guids: str, subject: str) -> Answer:
+    scope = exchange.scope(subject) or GLOBAL
+    found = registry.known_contents(scope.context, guids.split(",")[:MOST_CONTENTS])
+    return json_answer([answers.known_content(each) for each in found])
 
 
 def ids_by_guid(exchange: Exchange, registry: Registry) -> Answer:

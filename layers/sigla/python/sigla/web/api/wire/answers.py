@@ -22,6 +22,7 @@ from sigla.model import (
 )
 from sigla.ports.zones import Zone
 from sigla.registry.differences import Compared
+from sigla.registry.guids import KnownContent
 from sigla.rules.difference import form_of
 
 Json = dict[str, Any]
@@ -178,6 +179,12 @@ def verdict(messages: Sequence[str], *, verbose: bool) -> Json:
 
 def subject_version(held: tuple[Subject, Version]) -> Json:
     return {"subject": held[0].qualified, "version": held[1]}
+
+
+def known_content(known: KnownContent) -> Json:
+    holder = known.holder
+    told: Json = {"guid": known.guid, "id": known.id, **subject_version((holder.subject, holder.version))}
+    return told | {name: True for name in ("deleted", "displaced") if getattr(holder, name)}
 
 
 def context_id(key: BodyKey) -> Json:
