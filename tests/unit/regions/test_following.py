@@ -22,6 +22,7 @@ from sigla.second_region import followed
 from tests.attack.replay import STORIES, ask, check_equal, embedded
 from tests.attack.stories import ONE, THREE, register
 from tests.attack.world import Embedded, World
+from tests.build import FixedClock
 
 NAME = "other.example:/srv/sigla"
 
@@ -35,20 +36,29 @@ def asked(end: JournalPlace = NOWHERE, **more: Any) -> NextAsked:
 
 @dataclass
 class Pair:
-    """A primary and a registry that follows it. lines: what that tells operators. link: what comes between them."""
+    """A primary and a registry that follows it. lines: what that tells operators. link: what comes between them.
+
+    waits: while the primary has nothing to tell. back: while its answer is on the way.
+    """
 
     here: World
     there: World
     followed: Followed
     lines: list[dict[str, Any]] = field(default_factory=list)
     link: Callable[[NextAsked], None] = lambda _: None
+    waits: Callable[[], None] = lambda: None
+    back: Callable[[], None] = lambda: None
 
     def told(self, said: NextAsked) -> NextTold:
         """As `ports.Primary`, over what is sent: bytes."""
         self.link(said)
+        since = embedded(self.here).clock.elapsed()
         self.followed.check(said)
         self.followed.follower.asks(said)
-        return wire.told_of(wire.told_bytes(self.followed.tell(said)))
+        self.waits()
+        told = wire.told_bytes(self.followed.tell(said, since))
+        self.back()
+        return wire.told_of(told)
 
     def copy(self, follower: str, write: Callable[[bytes], object]) -> None:
         raise NotImplementedError
@@ -71,8 +81,10 @@ class Pair:
 
 
 @contextmanager
-def pair(kind: RegionKind = RegionKind.JOINING) -> Iterator[Pair]:
+def pair(kind: RegionKind = RegionKind.JOINING, clock: FixedClock | None = None) -> Iterator[Pair]:
     with World(store=Embedded()) as here, World(store=Embedded()) as there:
+        for world in (here, there) if clock else ():
+            embedded(world).clock = clock  # type: ignore[assignment]  # the one that a test moves
         store = embedded(here)
         follower = PolledFollower(store.clock)
         store.follow_ceilings(follower)
@@ -131,6 +143,21 @@ def test_more_commits_than_one_answer_holds_come_in_several() -> None:
         turns(follower)
         assert follower.how_far == replace(follower.how_far, position=2 * AT_ONCE, problem="")
         assert follower.how_far.behind_ms is not None
+
+
+def test_what_a_follower_says_of_its_age_is_never_too_little() -> None:
+    """The way of the answer counts, during which the primary may have gone on; that it waited for news does not."""
+    clock = FixedClock()
+    with pair(clock=clock) as each:
+        for waited_ms, way_ms in ((0, 0), (0, 7_000), (20_000, 0), (20_000, 300)):
+            each.waits, each.back = (partial(_pass, clock, passed_ms) for passed_ms in (waited_ms, way_ms))
+            follower = each.follower()
+            turns(follower, 2)
+            assert follower.how_far.behind_ms == way_ms
+
+
+def _pass(clock: FixedClock, passed_ms: int) -> None:
+    clock.time += passed_ms
 
 
 def test_there_is_one_follower() -> None:

@@ -68,11 +68,12 @@ def pair() -> Iterator[Pair]:
 
         there.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="b"))
         here.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="http://a"))
+        clock = SystemClock()
         primary = Primary(
             Client(served(there, partial(LeadingTable, there.journal.end), watchers=(seen.append,)), "198.51.100.7"),
             "admin",
         )
-        following = Following(Forwarding(primary, SystemClock()), lambda: 0, lambda _: True, News())
+        following = Following(Forwarding(primary, clock), clock.elapsed, lambda _: True, News(), clock)
         client = Client(served(here, partial(FollowingTable, following)), "203.0.113.9")
         yield Pair(client, primary, seen)
 

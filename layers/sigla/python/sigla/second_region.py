@@ -69,7 +69,7 @@ def region_of_server(
     """
     role = store.region.role()
     follower = PolledFollower(store.clock)
-    leading = Leading(followed(store, follower), said.copy, authenticate, guesses)
+    leading = Leading(followed(store, follower), said.copy, authenticate, guesses, store.clock)
     if role is not None and role.kind is not RegionKind.PRIMARY:
         return _following(store, said, role, leading, tell=tell, until=until)
     if said.url and role is None:
@@ -105,5 +105,5 @@ def _following(
     follower.start()
     until.callback(follower.stop, FAREWELL_S)
     forwarding = Forwarding(primary, store.clock)
-    following = Following(forwarding, lambda: follower.how_far.behind_ms, follower.reaches, news)
+    following = Following(forwarding, lambda: follower.complete_at, follower.reaches, news, store.clock)
     return regions.follows(leading, follower, following)

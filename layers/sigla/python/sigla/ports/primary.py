@@ -31,13 +31,14 @@ class NextAsked(NamedTuple):
 class NextTold(NamedTuple):
     """What it is told.
 
-    shipments: commits in the order of the journal. end: the position of the last one at the primary. now: its clock,
-    in milliseconds since the epoch, when that was the last one. ceilings: how far ids of contexts may be given.
+    shipments: commits in the order of the journal. end: the position of the last one at the primary. waited_ms: how
+    long after the question had come it looked for that: so it was the last one at some moment after that time, whatever
+    the way of the answer takes. ceilings: how far ids of contexts may be given.
     """
 
     shipments: Sequence[Shipment]
     end: int
-    now: int
+    waited_ms: int
     ceilings: Mapping[str, SchemaId]
 
 

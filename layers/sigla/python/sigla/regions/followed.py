@@ -143,14 +143,14 @@ class Followed:
     def has_news(self, asked: NextAsked) -> bool:
         return self._end() > asked.end.position or bool(self.follower.wanted)
 
-    def tell(self, asked: NextAsked) -> NextTold:
-        """What comes next, as far as it is there."""
-        now, end = self._clock.now(), self._end()
+    def tell(self, asked: NextAsked, since: int) -> NextTold:
+        """What comes next, as far as it is there. since: when the question came, on the clock that only goes on."""
+        waited_ms, end = self._clock.elapsed() - since, self._end()
         ceilings = self.follower.wanted
         if asked.all_ceilings:
             for context, counter in self._counters():
                 ceilings[context] = max(counter.ceiling, ceilings.get(context, SchemaId(0)))
-        return NextTold(list(self._next(asked.end.position)), end, now, ceilings)
+        return NextTold(list(self._next(asked.end.position)), end, waited_ms, ceilings)
 
     def _next(self, after: int) -> Iterator[Shipment]:
         size = 0

@@ -102,8 +102,14 @@ class RegionFollower:
     @property
     def how_far(self) -> HowFar:
         with self._changed:
-            behind = None if self._complete_at is None else self._here.clock.elapsed() - self._complete_at
+            complete_at = self._complete_at
+            behind = None if complete_at is None else self._here.clock.elapsed() - complete_at
             return HowFar(self._position, behind, self._problem)
+
+    @property
+    def complete_at(self) -> int | None:
+        """All that the primary had at this moment is here; None where that is not known since the start."""
+        return self._complete_at
 
     def reaches(self, position: int) -> bool:
         """Whether everything up to a row of the primary's journal is here."""
@@ -133,8 +139,8 @@ class RegionFollower:
         end, role = self._here.end(), self._role
         wait_ms = WAIT_MS if self._knows_ceilings else 0
         asked = NextAsked(self._name, end, role.epoch, wait_ms, not self._knows_ceilings, self._heard)
+        asked_at = self._here.clock.elapsed()
         told = self._primary.told(asked)
-        answered_at = self._here.clock.elapsed()
         heard = hear(self._here.region, role.epoch, dict(told.ceilings))
         # The primary repeats those that a writer waits for.
         self._heard = {} if asked.all_ceilings else heard
@@ -146,7 +152,7 @@ class RegionFollower:
         with self._changed:
             self._position, self._problem = self._here.end().position, ""
             if self._position >= told.end:
-                self._complete_at = answered_at
+                self._complete_at = asked_at + told.waited_ms
             self._changed.notify_all()
         self._moved()
 

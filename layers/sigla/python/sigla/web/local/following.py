@@ -20,6 +20,7 @@ from starlette.types import Message, Receive
 from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Closed, Refusal, StoreError, Unauthorized
 from sigla.observe import UNKNOWN_KEY
+from sigla.ports.clock import Clock
 from sigla.ports.primary import FOLLOWER, Forwarded, NotSent
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.web.api.call import Call
@@ -54,14 +55,15 @@ _BROUGHT: Final = ("www-authenticate", "retry-after", "cache-control", "allow")
 class Following:
     """What a follower's API rests on.
 
-    behind_ms: how old what is known here is at most; None where that is unknown. reaches: whether a row of the
-    primary's journal is here. news: told when more of them are.
+    complete_at: at what time all was here that the primary had then; None where that is unknown. reaches: whether a row
+    of the primary's journal is here. news: told when more of them are.
     """
 
     forwarding: Forwarding
-    behind_ms: Callable[[], int | None]
+    complete_at: Callable[[], int | None]
     reaches: Callable[[int], bool]
     news: News
+    clock: Clock
 
 
 class FollowingTable(RouteTable):
@@ -110,11 +112,11 @@ class FollowingTable(RouteTable):
         return answer
 
     async def _answered_here(self, call: Call, route: Route, kept: "_KeptBody") -> Answer:
-        behind = self._following.behind_ms()
+        complete_at = self._following.complete_at()
         if route.access is READ:
             lacks_own = not self._following.reaches(self._ahead)
             # Since the start it may not have heard what was written through it before.
-            if lacks_own or behind is None:
+            if lacks_own or complete_at is None:
                 try:
                     return await self._forwarded(call, route, kept)
                 except NotForwarded:
@@ -127,8 +129,9 @@ class FollowingTable(RouteTable):
             if route.access is OPEN or not _rests_on_absence(problem):
                 raise
             return await self._forwarded(call, route, kept)
-        if behind is not None and route.access is READ:
-            answer.headers = (*answer.headers, (BEHIND, b"%d" % behind))
+        if complete_at is not None and route.access is READ:
+            behind_ms = self._following.clock.elapsed() - complete_at
+            answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
         return answer
 
     async def _forwarded(self, call: Call, route: Route, kept: "_KeptBody", *, is_known: bool = True) -> Answer:

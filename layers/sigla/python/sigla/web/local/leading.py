@@ -23,6 +23,7 @@ from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import ADMIN
 from sigla.errors import DeniedEverywhere, Refusal, StoreError, Unauthorized
 from sigla.model import SchemaId
+from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked
 from sigla.regions import wire
 from sigla.regions.followed import Followed
@@ -49,9 +50,15 @@ class Leading:
     """
 
     def __init__(
-        self, followed: Followed, copy: Copy, authenticate: Authenticator | None, guesses: Guesses | None
+        self,
+        followed: Followed,
+        copy: Copy,
+        authenticate: Authenticator | None,
+        guesses: Guesses | None,
+        clock: Clock,
     ) -> None:
         self._followed = followed
+        self._clock = clock
         self._copy = copy
         self._authenticate = authenticate
         self._guesses = guesses
@@ -69,6 +76,7 @@ class Leading:
         return [Route("/regions/journal", self._journal), Route("/regions/copy", self._copied)]
 
     async def _journal(self, request: Request) -> Response:
+        since = self._clock.elapsed()
         try:
             await self._check_admin(request)
             asked = _asked(request.query_params)
@@ -76,7 +84,7 @@ class Leading:
             self._followed.follower.asks(asked)
             if not asked.all_ceilings:
                 await self._wait(asked)
-            told = await asyncio.to_thread(self._followed.tell, asked)
+            told = await asyncio.to_thread(self._followed.tell, asked, since)
             return Response(wire.told_bytes(told), media_type="application/json")
         except (Refusal, StoreError) as problem:
             return _refused(problem)
