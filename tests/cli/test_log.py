@@ -147,7 +147,18 @@ def test_what_a_client_calls_its_request_stays_in_its_line(tmp_path: Path, capsy
         strange = Author("ada\n2026", "api", "\x9b2K\x85x")
         attributed(registry, strange).register(s("orders"), a_draft(a_text("Order")))
     capsys.readouterr()
-    assert log(capsys, "--data", str(tmp_path / "data")) == ["ada\\n2026 registered orders 1 (id 1)  [\\x9b2K\\x85x]"]
+    assert log(capsys, "--data", str(tmp_path / "data")) == [r'"ada\n2026" registered orders 1 (id 1)  ["\x9b2K\x85x"]']
+
+
+def test_what_a_client_calls_a_subject_or_a_request_tells_no_other_story(tmp_path: Path, capsys: Captured) -> None:
+    """A name may hold blanks, and what would look like one more subject, or like another address."""
+    with EmbeddedStore(tmp_path / "data") as store:
+        registry = Registry(store.catalog, store.bodies, SystemClock())
+        etl = Author("etl@id.example", "api", "of-etl, 192.0.2.9] ada", "192.0.2.1")
+        attributed(registry, etl).register(s('mine 1 (id 1), payroll "x"'), a_draft(a_text("Order")))
+    assert log(capsys, "--data", str(tmp_path / "data")) == [
+        r'etl@id.example registered "mine 1 (id 1), payroll \"x\"" 1 (id 1)  ["of-etl, 192.0.2.9] ada", 192.0.2.1]'
+    ]
 
 
 @pytest.mark.parametrize("release", ["2026-11-22", "0.2.0"])

@@ -55,6 +55,9 @@ VERBS: Final[Mapping[str, str]] = {
 }
 """What is said of a change, by its kind."""
 
+_WORD: Final = re.compile(r'[^\s,()\[\]"]+')
+"""What stands in a line as it is."""
+
 SHOWN: Final = 3
 """So many things that a change is about are named in its line."""
 
@@ -204,7 +207,7 @@ class _Told:
     def _author(self, entry: "LogEntry") -> str:
         if not entry.by or entry.by in PLAIN:
             return f"({entry.by or UNKNOWN})"
-        return self._names.get(entry.by, entry.by)
+        return _quoted(self._names.get(entry.by, entry.by))
 
 
 def _matters(entry: "LogEntry") -> str:
@@ -218,15 +221,20 @@ def _matters(entry: "LogEntry") -> str:
 def _matter(matter: "Matter") -> str:
     version = f" {matter.version}" if matter.version is not None else ""
     id = f" (id {matter.id})" if matter.id is not None else ""
-    named = " of ".join(each for each in (matter.name, matter.subject) if each)
+    named = " of ".join(_quoted(each) for each in (matter.name, matter.subject) if each)
     return f"{named or 'everything'}{version}{id}"
 
 
 def _way(entry: "LogEntry") -> str:
     via = entry.via
     parts = [via.get("way", "") if via.get("way") != "api" else "", via.get("request", ""), via.get("address", "")]
-    said = ", ".join(part for part in parts if part)
+    said = ", ".join(_quoted(part) for part in parts if part)
     return f"  [{said}]" if said else ""
+
+
+def _quoted(text: str) -> str:
+    """In quotes where it could be taken for other parts of the line: clients choose names of subjects and requests."""
+    return text if _WORD.fullmatch(text) else json.dumps(text, ensure_ascii=False)
 
 
 def _printable(text: str) -> str:
