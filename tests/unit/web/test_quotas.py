@@ -9,6 +9,7 @@ import pytest
 from sigla import instances
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
+from sigla.auth.permissions import Principal
 from sigla.errors import QuotaReached
 from sigla.registry import Registry
 from sigla.registry.steps.quota import COUNTED_MS, Quota, Quotas
@@ -165,6 +166,23 @@ def test_strangers_use_up_no_requests_of_those_who_may_ask(store: EmbeddedStore,
     assert refused.headers["retry-after"] == "1"
     clock.sleep(1)
     assert ask("GET", "/subjects", None, good).status == 200
+
+
+def test_what_a_key_is_denied_counts_as_what_it_is_not(store: EmbeddedStore, tmp_path: Path) -> None:
+    """Else a small key could ask without end for what it may not have, and each denial is a line of the log."""
+    keys, clock = EmbeddedKeys(tmp_path), FixedClock()
+    _, secret = api_keys.create(keys, "etl", "reader", ("a-",), now=NOW)
+    known = {"authorization": "Basic " + base64.b64encode(f"etl:{secret}".encode()).decode()}
+    mapped_to_nothing = {"authorization": "stranger"}
+
+    class Authenticate(BasicKeys):
+        def __call__(self, header: bytes | None) -> Principal | None:
+            return Principal("stranger", ()) if header == b"stranger" else super().__call__(header)
+
+    ask = a_client(store, Quotas(), authenticate=Authenticate(keys, clock), rate=Rate(2, clock))
+    assert [ask("GET", "/subjects", None, mapped_to_nothing).status for _ in range(5)] == [403] * 5
+    statuses = [ask("DELETE", path, None, known).status for path in ("/subjects/b-one", "/mode", "/subjects/a-one")]
+    assert statuses == [403, 403, 429]
 
 
 def test_without_quotas_nothing_is_counted(store: EmbeddedStore) -> None:

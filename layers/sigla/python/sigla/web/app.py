@@ -264,8 +264,10 @@ class RouteTable:
                     await keep_waiting(self._options.guesses, sent)
                 raise Unauthorized(schemes=self._authenticate.schemes)
             call.principal = principal.name
+            if self._options.rate is not None and principal.may:  # what it is denied counts: each is a line of the log
+                self._options.rate.spend()
             registry = admitted(registry, route, exchange, principal)
-        if self._options.rate is not None and route.access is not OPEN:
+        elif self._options.rate is not None and route.access is not OPEN:
             self._options.rate.spend()
         if route.access not in (OPEN, READ):
             registry = attributed(registry, call.author(registry.options))
