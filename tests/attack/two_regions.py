@@ -1,0 +1,379 @@
+"""Two regions that live through anything: writes at both, a bad link, promotions that are cut off, a lost region.
+
+What was acknowledged, by whomever, is remembered. Nothing else is known here but what is promised: an id means one
+thing for ever; a follower has what its primary had; nothing is lost by a plan, nor for good by force.
+"""
+
+import random
+from collections import Counter as Tally
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from typing import Any, Final
+
+from sigla.errors import Refusal, StoreError, Taken
+from sigla.model import BodyKey, Draft, Schema, SchemaId, Subject
+from sigla.ports.regions import Peer
+from sigla.regions import promotion
+from sigla.regions.followed import hear
+from sigla.regions.following import catch_up
+from sigla.regions.giving import Course, carried_out
+from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.refusals import NotPromoted
+from sigla.regions.rejoining import rejoined
+from sigla.regions.replay import Verdict
+from sigla.regions.shipping import NotAllowed
+from sigla.registry import Resources
+from sigla.rules import names
+from sigla.stores.sqlite.promoting import DirectoryPair
+from sigla.upkeep.rejoining import merge
+from tests.attack.replay import TRAFFIC, always, check_equal, embedded
+from tests.attack.world import Embedded, World
+
+BLOCK: Final = 12
+"""For 100,000: ids come to an end often."""
+CONTEXTS: Final = ("", ":.a:", ":.imported:")
+SUBJECTS: Final = tuple(f"{context}s{number}" for context in CONTEXTS for number in range(4))
+
+
+class CutOff(Exception):
+    """The process ends."""
+
+
+class Site(World):
+    def _check_authors(self) -> None:
+        """Each region keeps the names of those who asked it."""
+
+
+@dataclass
+class Link:
+    """The way to the other region: a `Peer`. What is asked may be done though no answer comes."""
+
+    peer: Peer
+    dice: random.Random
+    failing: Callable[[], float]
+
+    def look(self, context: str) -> RegionSeen:
+        self._fails()
+        return self.peer.look(context)
+
+    def raise_for(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
+        self._fails()
+        done = self.peer.raise_for(context, epoch, seen, ceiling)
+        self._fails()
+        return done
+
+    def _fails(self) -> None:
+        if self.dice.random() < self.failing():
+            raise StoreError("no answer")
+
+
+@dataclass
+class Acknowledged:
+    """at: the directory. row: of its journal, with which it was committed."""
+
+    key: BodyKey
+    schema: Schema
+    at: World
+    row: int
+
+
+@dataclass
+class TwoRegions:
+    """here: was promoted last, or is the first primary. there: follows it, or was passed over."""
+
+    seed: int
+    here: World = field(default_factory=lambda: Site(store=Embedded()))
+    there: World = field(default_factory=lambda: Site(store=Embedded()))
+    failing: float = 0.05
+    meanings: dict[BodyKey, Schema] = field(default_factory=dict)
+    acknowledged: list[Acknowledged] = field(default_factory=list)
+    tally: Tally[str] = field(default_factory=Tally)
+
+    def __post_init__(self) -> None:
+        self.dice = random.Random(self.seed)
+        self.numbers = count()
+        assert embedded(self.here).region.set_role(None, Role(1, RegionKind.PRIMARY, peer="there"))
+        assert embedded(self.there).region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="here"))
+        self._link()
+
+    def _link(self) -> None:
+        for one, other in ((self.here, self.there), (self.there, self.here)):
+            embedded(one).follow_ceilings(Link(embedded(other).region, self.dice, lambda: self.failing))
+
+    def close(self) -> None:
+        for world in (self.here, self.there):
+            world.store.close()
+
+    # --- what happens ------------------------------------------------------------------------------------------------
+
+    def step(self) -> None:
+        """One request, or one thing that becomes of a region."""
+        (what,) = self.dice.choices(list(WHAT), weights=[often for often, _ in WHAT.values()])
+        for world in (self.here, self.there):
+            world.clock.time += 7
+        WHAT[what][1](self)
+        self.tally[what] += 1
+
+    def register(self) -> None:
+        """At either: whoever may not take it says so."""
+        world = self.dice.choice((self.here, self.here, self.here, self.there))
+        number = self.dice.choice((next(self.numbers), self.dice.randrange(40)))
+        text = f'{{"type":"record","name":"R","fields":[{{"name":"f{number}","type":"int","default":0}}]}}'
+        subject = names.subject(self.dice.choice(SUBJECTS))
+        wanted: dict[str, Any] = {}
+        if subject.context == ".imported":
+            wanted = {"id": self.dice.randrange(1, 9 * BLOCK), "version": self.dice.randrange(1, 50)}
+        self.ask(world, lambda registry: registry.register(subject, Draft(text, **wanted)), subject)
+
+    def other_traffic(self) -> None:
+        """Deletes, config, modes, keys, associations, exporters, imports: what the other attacks are made of."""
+        world = self.dice.choice((self.here, self.here, self.here, self.there))
+        self.ask(world, self.dice.choice(TRAFFIC), None)
+
+    def ask(self, world: World, verb: Callable[[Any], Any], subject: Subject | None) -> None:
+        before = embedded(world).journal.end()
+        try:
+            record = verb(world.registry)
+        except (Refusal, StoreError) as refused:
+            self.tally[f"  refused: {type(refused).__name__}"] += 1
+            return
+        end, role = embedded(world).journal.end(), role_of(world)
+        assert role.writes or end == before, "a region that takes no writes has acknowledged one"
+        self.tally["  acknowledged" if end > before else "  known"] += 1
+        if subject is not None:
+            key = BodyKey(subject.context, record.id)
+            schema = world.store.bodies.get(key).schema
+            self.note(key, schema)
+            self.acknowledged.append(Acknowledged(key, schema, world, end))
+
+    def read(self) -> None:
+        """By id, at either, of what either has acknowledged: that, or nothing."""
+        if self.acknowledged:
+            one = self.dice.choice(self.acknowledged[-200:])
+            world = self.dice.choice((self.here, self.there))
+            with suppress(Refusal):
+                found = world.registry.schema_by_id(one.key.id, subject=Subject(one.key.context, ""))
+                assert found.schema == one.schema
+
+    def follow(self) -> None:
+        """Some rows, or all that there are; it may be cut off before one of them."""
+        if self.follows:
+            ends_at = self.dice.choice((None, None, self.dice.randrange(1, 6)))
+            calls = count(1)
+
+            def allowed() -> None:
+                if next(calls) == ends_at:
+                    raise CutOff
+
+            with suppress(CutOff):
+                self.catch_up(allowed)
+
+    def catch_up(self, allowed: Callable[[], None] = always) -> None:
+        with embedded(self.there).group():
+            done = catch_up(embedded(self.here).shipper(), embedded(self.there).replayer(allowed))
+        assert done.stopped in (None, Verdict.KNOWN), done
+        if allowed is always:
+            assert embedded(self.there).journal.last_place() == embedded(self.here).journal.last_place()
+
+    def promote(self) -> None:
+        """By plan, and cut off somewhere: then it is run again, taken back, or left for another day."""
+        if not self.follows:
+            return
+        for _ in range(3):
+            done = self.cut(lambda: self.planned(self.dice.getrandbits(30)))
+            if done:
+                break
+            if self.dice.random() < 0.3:
+                self.cut(lambda: promotion.undone(embedded(self.there).region, embedded(self.here).region))
+        if role_of(self.there).kind is RegionKind.PRIMARY:
+            carried_out(self.planned(0))
+            self.tally["promoted"] += 1
+            self.turn_round()
+            self.check_all_is_there(self.here)
+
+    def planned(self, token: int) -> Course[Any]:
+        drain = DirectoryPair(embedded(self.there), embedded(self.here)).drain
+        return promotion.planned(
+            embedded(self.there).region, embedded(self.here).region, drain, rehearse=tuple, token=f"{token}", now=0
+        )
+
+    def force(self) -> None:
+        """The primary is lost, or seems to be: it goes on, until it hears of the other one, or for ever."""
+        if self.follows:
+            known = embedded(self.there).journal.end()
+            carried_out(promotion.forced(embedded(self.there).region, now=0))
+            self.tally["promoted by force"] += 1
+            self.turn_round()
+            for one in self.acknowledged:
+                if one.at is self.there and one.row <= known:
+                    self.check_readable(one, self.here)
+
+    def fence(self) -> None:
+        """The one that was passed over hears of it."""
+        if self.is_apart:
+            with suppress(NotPromoted):
+                carried_out(promotion.closed(embedded(self.there).region, role_of(self.here).epoch - 1))
+
+    def rejoin(self) -> None:
+        """What only the other one had is brought, cut off anywhere, and a new directory follows from the beginning."""
+        if not self.is_apart:
+            return
+        pair = DirectoryPair(embedded(self.here), embedded(self.there))
+        here = embedded(self.here)
+
+        def bring() -> None:
+            missing = [*pair.missing()]
+            merge(missing, embedded(self.there).bodies, Resources(here.catalog, here.bodies, self.here.clock))
+
+        while not self.cut(lambda: rejoined(here.region, embedded(self.there).region, bring=bring, forget=None)):
+            self.register()
+        if role_of(self.here).reconciled:
+            self.tally["rejoined"] += 1
+            self.check_all_is_there(self.here)
+            self.join()
+
+    def abandon(self) -> None:
+        """The region that was passed over never comes back: what only it had is lost, and that alone."""
+        if self.is_apart:
+            carried_out(promotion.abandoned(embedded(self.here).region))
+            self.tally["abandoned"] += 1
+            here = self.here.meanings()
+            self.acknowledged = [one for one in self.acknowledged if one.key in here]
+            self.meanings = {key: schema for key, schema in self.meanings.items() if key in here}
+            self.join()
+
+    def join(self) -> None:
+        """An empty directory follows: it hears how far ids are given before it is a follower."""
+        self.there.store.close()
+        self.there = Site(store=Embedded())
+        self._link()
+        here, there = embedded(self.here).region, embedded(self.there).region
+        epoch = role_of(self.here).epoch
+        joining = Role(epoch, RegionKind.JOINING, peer="here")
+        assert there.set_role(None, joining)
+        seen = there.role()
+        assert seen
+        hear(there, epoch, {context: counter.ceiling for context, counter in here.counters()})
+        assert there.set_role(seen, Role(epoch, RegionKind.FOLLOWER, peer="here"))
+        # A copy has bodies that no commit brought: those of ids that were deleted for good where they come from.
+        self.catch_up()
+        for key in self.here.meanings():
+            with suppress(Taken):
+                self.there.store.bodies.put(key, self.here.store.bodies.get(key))
+
+    def turn_round(self) -> None:
+        self.here, self.there = self.there, self.here
+
+    def cut(self, course: Callable[[], Course[Any]]) -> bool:
+        """Carries a course out, or cuts it off before or after one of its requests. Whether it came to its end."""
+        number, after = self.dice.randrange(24), self.dice.random() < 0.5
+        going = course()
+        go: Callable[[], Any] = partial(next, going)
+        try:
+            for at in count():
+                request = go()
+                if at == number and not after:
+                    return False
+                answer = request()
+                if at == number:
+                    return False
+                if self.dice.random() < 0.3:
+                    self.register()
+                go = partial(going.send, answer)
+        except StopIteration:
+            return True
+        except (NotPromoted, NotAllowed, StoreError) as refused:
+            self.tally[f"  refused: {type(refused).__name__}"] += 1
+        return False
+
+    # --- what is promised --------------------------------------------------------------------------------------------
+
+    @property
+    def follows(self) -> bool:
+        return role_of(self.there).kind is RegionKind.FOLLOWER
+
+    @property
+    def is_apart(self) -> bool:
+        """Whether the other one was passed over by force."""
+        return not role_of(self.here).reconciled
+
+    def note(self, key: BodyKey, schema: Schema) -> None:
+        assert self.meanings.setdefault(key, schema) == schema, f"{key} has two meanings, by seed {self.seed}"
+
+    def check_readable(self, one: Acknowledged, at: World) -> None:
+        found = at.registry.schema_by_id(one.key.id, subject=Subject(one.key.context, ""))
+        assert found.schema == one.schema, f"{one.key} by seed {self.seed}"
+
+    def check_all_is_there(self, world: World) -> None:
+        """Each id that was acknowledged can be read, and means what it did."""
+        for one in self.acknowledged:
+            self.check_readable(one, world)
+
+    def check(self) -> None:
+        """At the end of a life, and now and then: bodies of both, whoever acknowledged them; equal once in step."""
+        for world in (self.here, self.there):
+            for key, schema in world.meanings().items():
+                self.note(key, schema)
+        if self.follows:
+            self.catch_up()
+            for world in (self.here, self.there):
+                world.check_sound(imported=True)
+            self._check_equal()
+
+    def _check_equal(self) -> None:
+        """Each side has roles and ceilings of its own."""
+        with kept_apart(self.here), kept_apart(self.there):
+            check_equal(self.here, self.there)
+
+
+@contextmanager
+def kept_apart(world: World) -> Iterator[None]:
+    store = embedded(world)
+    kept = {}
+    with store.group():
+        for table in ("region", "ceiling"):
+            kept[table] = store._unit.connection.execute(f"SELECT * FROM {table}").fetchall()
+            store._unit.connection.execute(f"DELETE FROM {table}")
+    yield
+    with store.group():
+        for table, rows in kept.items():
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                store._unit.connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+
+
+def role_of(world: World) -> Role:
+    role = embedded(world).region.role()
+    assert role
+    return role
+
+
+WHAT: Final[dict[str, tuple[float, Callable[[TwoRegions], None]]]] = {
+    "register": (450, TwoRegions.register),
+    "other traffic": (150, TwoRegions.other_traffic),
+    "read": (400, TwoRegions.read),
+    "follow": (80, TwoRegions.follow),
+    "promote": (6, TwoRegions.promote),
+    "force": (5, TwoRegions.force),
+    "fence": (4, TwoRegions.fence),
+    "rejoin": (8, TwoRegions.rejoin),
+    "abandon": (3, TwoRegions.abandon),
+    "check": (0.5, TwoRegions.check),
+}
+"""What happens, and how often in 1,000 steps or so."""
+
+
+def lived(seed: int, steps: int) -> Tally[str]:
+    """A life of two regions. How often what happened."""
+    regions = TwoRegions(seed)
+    try:
+        regions.here.registry.change_mode(names.subject(":.imported:"), "IMPORT")
+        for _ in range(steps):
+            regions.step()
+        regions.check()
+    finally:
+        regions.close()
+    return regions.tally
