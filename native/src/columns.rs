@@ -42,6 +42,31 @@ pub enum Values {
     },
 }
 
+impl Values {
+    /// What a large row that was taken back has left.
+    fn give_back(&mut self) {
+        match self {
+            Values::Int32(values) => shrink(values),
+            Values::Int64(values) => shrink(values),
+            Values::Float32(values) => shrink(values),
+            Values::Float64(values) => shrink(values),
+            Values::Decimal(values) => shrink(values),
+            Values::Bytes { ends, data } => {
+                shrink(ends);
+                shrink(data);
+            }
+            Values::Repeated { ends, .. } => shrink(ends),
+            Values::Boolean(_) | Values::Struct { .. } => (),
+        }
+    }
+}
+
+fn shrink<T>(values: &mut Vec<T>) {
+    if values.capacity() > 2 * values.len() {
+        values.shrink_to_fit();
+    }
+}
+
 pub struct Column {
     kind: DataType,
     present: NullBufferBuilder,
@@ -53,7 +78,7 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// Fails for a type that no column of an Avro reader has.
+    /// Fails for a type that no column of a reader has.
     pub fn of(kind: &DataType) -> Result<Columns, ArrowError> {
         let mut made = Columns { all: Vec::new() };
         made.add(kind)?;
@@ -83,7 +108,17 @@ impl Columns {
     }
 
     pub fn is_text(&self, column: usize) -> bool {
-        self.all[column].kind == DataType::Utf8
+        matches!(self.all[column].kind, DataType::Utf8 | DataType::LargeUtf8)
+    }
+
+    /// A column and all within it.
+    pub fn width(&self, column: usize) -> usize {
+        match &self.all[column].values {
+            Values::Struct { members: parts } | Values::Repeated { parts, .. } => {
+                1 + parts.iter().map(|&part| self.width(part)).sum::<usize>()
+            }
+            _ => 1,
+        }
     }
 
     /// Rows of a column.
@@ -111,10 +146,12 @@ impl Columns {
     }
 
     /// A row of a struct is there; its members are still to come.
+    #[inline]
     pub fn mark(&mut self, at: usize) {
         self.all[at].present.append_non_null();
     }
 
+    #[inline]
     pub fn boolean(&mut self, at: usize, value: bool) {
         let column = &mut self.all[at];
         column.present.append_non_null();
@@ -124,6 +161,7 @@ impl Columns {
     }
 
     /// A number that the column can hold: `check` of a program sees to that.
+    #[inline]
     pub fn number(&mut self, at: usize, value: i64) {
         let column = &mut self.all[at];
         column.present.append_non_null();
@@ -136,6 +174,7 @@ impl Columns {
         }
     }
 
+    #[inline]
     pub fn float(&mut self, at: usize, value: f64) {
         let column = &mut self.all[at];
         column.present.append_non_null();
@@ -154,6 +193,7 @@ impl Columns {
         }
     }
 
+    #[inline]
     pub fn bytes(&mut self, at: usize, value: &[u8]) -> Result<(), NoRoom> {
         let column = &mut self.all[at];
         if let Values::Bytes { ends, data } = &mut column.values {
@@ -166,6 +206,7 @@ impl Columns {
     }
 
     /// A row of a list or a map, whose items were appended already.
+    #[inline]
     pub fn repeated(&mut self, at: usize, count: usize) -> Result<(), NoRoom> {
         let column = &mut self.all[at];
         if let Values::Repeated { ends, .. } = &mut column.values {
@@ -225,8 +266,9 @@ impl Columns {
         let rows = column.present.len();
         let nulls = column.present.finish();
         let kind = column.kind.clone();
-        let empty = values_of(&kind)?;
-        match std::mem::replace(&mut column.values, empty) {
+        let mut values = std::mem::replace(&mut column.values, values_of(&kind)?);
+        values.give_back();
+        match values {
             Values::Boolean(mut values) => Ok(Arc::new(BooleanArray::new(values.finish(), nulls))),
             Values::Int32(values) => match kind {
                 DataType::Date32 => Ok(Arc::new(Date32Array::new(values.into(), nulls))),
@@ -274,10 +316,10 @@ fn values_of(kind: &DataType) -> Result<Values, ArrowError> {
         DataType::Float32 => Values::Float32(Vec::new()),
         DataType::Float64 => Values::Float64(Vec::new()),
         DataType::Decimal128(_, _) => Values::Decimal(Vec::new()),
-        DataType::Utf8 | DataType::Binary => Values::Bytes { ends: vec![0], data: Vec::new() },
+        DataType::Utf8 | DataType::LargeUtf8 | DataType::Binary => Values::Bytes { ends: vec![0], data: Vec::new() },
         DataType::Struct(_) => Values::Struct { members: Vec::new() },
         DataType::List(_) | DataType::Map(_, _) => Values::Repeated { ends: vec![0], parts: Vec::new() },
-        other => return Err(ArrowError::SchemaError(format!("no column of an Avro reader is {other}"))),
+        other => return Err(ArrowError::SchemaError(format!("no column of a reader is {other}"))),
     })
 }
 
@@ -305,7 +347,12 @@ fn bytes_array(
     data: Vec<u8>,
     nulls: Option<NullBuffer>,
 ) -> Result<ArrayRef, ArrowError> {
-    let (ends, data) = (OffsetBuffer::new(ScalarBuffer::from(ends)), Buffer::from_vec(data));
+    let data = Buffer::from_vec(data);
+    if let DataType::LargeUtf8 = kind {
+        let ends: Vec<i64> = ends.into_iter().map(i64::from).collect();
+        return Ok(unchecked::texts(OffsetBuffer::new(ScalarBuffer::from(ends)), data, nulls));
+    }
+    let ends = OffsetBuffer::new(ScalarBuffer::from(ends));
     match kind {
         DataType::Utf8 => Ok(unchecked::texts(ends, data, nulls)),
         _ => Ok(Arc::new(BinaryArray::try_new(ends, data, nulls)?)),

@@ -26,6 +26,18 @@ impl<'a> Payload<'a> {
         Ok(found)
     }
 
+    /// What comes, which is not read by that.
+    pub fn ahead(&self) -> &'a [u8] {
+        &self.data[self.at..]
+    }
+
+    /// All that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        let found = self.ahead();
+        self.at = self.data.len();
+        found
+    }
+
     #[inline]
     fn byte(&mut self) -> Result<u8, Refused> {
         let found = *self.data.get(self.at).ok_or(Refused)?;
@@ -35,7 +47,7 @@ impl<'a> Payload<'a> {
 
     /// A varint of 64 bits, as it stands.
     #[inline]
-    fn varint(&mut self) -> Result<u64, Refused> {
+    pub fn varint(&mut self) -> Result<u64, Refused> {
         let first = self.byte()?;
         if first < 0x80 { Ok(u64::from(first)) } else { self.long_varint(first) }
     }
@@ -92,11 +104,7 @@ impl<'a> Payload<'a> {
 
     #[inline]
     pub fn text(&mut self) -> Result<&'a [u8], Refused> {
-        let found = self.bytes()?;
-        match simdutf8::basic::from_utf8(found) {
-            Ok(_) => Ok(found),
-            Err(_) => Err(Refused),
-        }
+        self.bytes().and_then(checked_text)
     }
 
     #[inline]
@@ -119,11 +127,16 @@ impl<'a> Payload<'a> {
     }
 
     #[inline]
-    fn array<const N: usize>(&mut self) -> Result<[u8; N], Refused> {
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Refused> {
         self.take(N)?.try_into().map_err(|_| Refused)
     }
 }
 
-fn zigzag(raw: u64) -> i64 {
+#[inline]
+pub fn checked_text(found: &[u8]) -> Result<&[u8], Refused> {
+    if found.is_ascii() || simdutf8::basic::from_utf8(found).is_ok() { Ok(found) } else { Err(Refused) }
+}
+
+pub fn zigzag(raw: u64) -> i64 {
     (raw >> 1) as i64 ^ -((raw & 1) as i64)
 }

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use crate::columns::{Columns, Values};
+use crate::protobuf::{Fields, Type};
 
 /// What a number of an instruction is. MANY stands last, for any number of instructions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,11 +18,13 @@ pub enum Operand {
     Step,
     Figure,
     Many,
+    /// As many as there are texts, at the end.
+    Figures,
 }
 
 pub const NOWHERE: i64 = -1;
 
-use Operand::{Column, Figure, Many, Step as Before};
+use Operand::{Column, Figure, Figures, Many, Step as Before};
 
 /// Every instruction, its numbers, and whether it has texts.
 pub const TABLE: &[(&str, &[Operand], bool)] = &[
@@ -48,6 +51,13 @@ pub const TABLE: &[(&str, &[Operand], bool)] = &[
     ("put_bytes", &[Column], true),
     ("put_decimal", &[Column], true),              // 16 bytes, the lowest first
     ("put_items", &[Column, Figure, Many], false), // how many
+    ("message", &[Column, Figure, Many], false),   // of Protobuf, as all that follow; values that it counts for
+    ("single", &[Figure, Figure, Figure, Before, Before], false), // number, wire type, oneof (0: of none)
+    ("several", &[Column, Figure, Figure, Before], false), // number, wire type
+    ("pairs", &[Column, Figure, Figure, Before], false), // number, type of the key
+    ("scalar", &[Column, Figure], false),          // type
+    ("symbol", &[Column, Figures], true),          // numbers of the texts
+    ("moment", &[Column], false),
 ];
 
 pub type StepNumber = u32;
@@ -83,6 +93,13 @@ pub enum Step {
     PutBytes { to: u32, value: Box<[u8]> },
     PutDecimal { to: u32, value: i128 },
     PutItems { to: u32, count: usize, steps: Box<[StepNumber]> },
+    Message { to: To, values: usize, fields: Fields },
+    Single { number: u32, wire: u8, oneof: u8, value: StepNumber, missing: StepNumber },
+    Several { to: u32, number: u32, wire: u8, item: StepNumber, each: usize },
+    Pairs { to: u32, number: u32, key: Type, value: u8, entry: StepNumber, each: usize },
+    Scalar { to: u32, kind: Type },
+    Symbol { to: u32, symbols: Box<[(i32, Box<[u8]>)]> },
+    Moment { to: u32 },
 }
 
 /// An instruction as Python gives it.
@@ -101,7 +118,8 @@ impl Steps {
     pub fn add(&mut self, program: &[Instruction], columns: &Columns) -> Result<StepNumber, String> {
         let mut made: Vec<StepNumber> = Vec::with_capacity(program.len());
         for (name, numbers, texts) in program {
-            let step = checked(name, numbers, texts, &made, columns).map_err(|why| format!("{name}: {why}"))?;
+            let step =
+                checked(name, numbers, texts, &made, columns, &self.all).map_err(|why| format!("{name}: {why}"))?;
             made.push(self.number(step));
         }
         made.last().copied().ok_or_else(|| "a program has an instruction at least".to_owned())
@@ -123,24 +141,26 @@ fn checked(
     texts: &[Option<Vec<u8>>],
     made: &[StepNumber],
     columns: &Columns,
+    steps: &[Step],
 ) -> Result<Step, String> {
     let (_, operands, has_texts) = TABLE.iter().find(|(known, ..)| *known == name).ok_or("unknown")?;
     let (fixed, many) = match operands.split_last() {
-        Some((Many, fixed)) => (fixed, true),
+        Some((Many | Figures, fixed)) => (fixed, true),
         _ => (*operands, false),
     };
     if numbers.len() < fixed.len() || (!many && numbers.len() > fixed.len()) || (!has_texts && !texts.is_empty()) {
         return Err("other operands are expected".to_owned());
     }
-    let given = Given { numbers, texts, made, columns };
+    let given = Given { numbers, texts, made, columns, steps };
     given.step(name, fixed.len())
 }
 
-struct Given<'a> {
-    numbers: &'a [i64],
-    texts: &'a [Option<Vec<u8>>],
+pub(crate) struct Given<'a> {
+    pub(crate) numbers: &'a [i64],
+    pub(crate) texts: &'a [Option<Vec<u8>>],
     made: &'a [StepNumber],
-    columns: &'a Columns,
+    pub(crate) columns: &'a Columns,
+    pub(crate) steps: &'a [Step],
 }
 
 impl Given<'_> {
@@ -188,6 +208,13 @@ impl Given<'_> {
                 to: self.column(|values| matches!(values, V::Decimal(_)))?,
                 value: i128::from_le_bytes(self.text()?.try_into().map_err(|_| "16 bytes are expected")?),
             },
+            "message" => self.message()?,
+            "single" => self.single()?,
+            "several" => self.several()?,
+            "pairs" => self.pairs()?,
+            "scalar" => self.scalar()?,
+            "symbol" => self.symbol()?,
+            "moment" => Step::Moment { to: self.column(|values| matches!(values, V::Int64(_)))? },
             _ => Step::PutItems {
                 to: self.column(|values| matches!(values, V::Repeated { .. }))?,
                 count: self.natural(1)?,
@@ -197,11 +224,11 @@ impl Given<'_> {
     }
 
     /// The column that the first number is, or nowhere.
-    fn to(&self, fits: impl Fn(&Values) -> bool) -> Result<To, String> {
+    pub(crate) fn to(&self, fits: impl Fn(&Values) -> bool) -> Result<To, String> {
         if self.numbers[0] == NOWHERE { Ok(None) } else { self.column(fits).map(Some) }
     }
 
-    fn column(&self, fits: impl Fn(&Values) -> bool) -> Result<u32, String> {
+    pub(crate) fn column(&self, fits: impl Fn(&Values) -> bool) -> Result<u32, String> {
         let number = self.natural(0)?;
         if number >= self.columns.count() || !fits(self.columns.values(number)) {
             return Err(format!("the column {number} does not take it"));
@@ -218,16 +245,16 @@ impl Given<'_> {
         }
     }
 
-    fn natural(&self, at: usize) -> Result<usize, String> {
+    pub(crate) fn natural(&self, at: usize) -> Result<usize, String> {
         usize::try_from(self.numbers[at]).map_err(|_| format!("{} is below zero", self.numbers[at]))
     }
 
-    fn before(&self, at: usize) -> Result<StepNumber, String> {
+    pub(crate) fn before(&self, at: usize) -> Result<StepNumber, String> {
         let number = self.natural(at)?;
         self.made.get(number).copied().ok_or_else(|| format!("the instruction {number} does not stand before it"))
     }
 
-    fn many(&self, from: usize) -> Result<Box<[StepNumber]>, String> {
+    pub(crate) fn many(&self, from: usize) -> Result<Box<[StepNumber]>, String> {
         (from..self.numbers.len()).map(|at| self.before(at)).collect()
     }
 
@@ -301,6 +328,6 @@ impl Given<'_> {
     }
 }
 
-fn is_bytes(values: &Values) -> bool {
+pub(crate) fn is_bytes(values: &Values) -> bool {
     matches!(values, Values::Bytes { .. })
 }

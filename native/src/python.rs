@@ -1,5 +1,7 @@
 //! What Python sees: `Native`, the columns of one reader and the programs of its writers.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use arrow_array::cast::AsArray;
 use arrow_array::{Array, BooleanArray, make_array};
 use arrow_buffer::BooleanBufferBuilder;
@@ -16,9 +18,11 @@ use crate::run::{Limits, Reader};
 
 create_exception!(sigla_native, TooMuch, PyException, "Together the payloads would become more than may be held.");
 
-/// The columns of one reader, and the programs of its writers.
-#[pyclass]
-struct Native {
+/// The columns of one reader, and the programs of its writers. Threads take turns.
+#[pyclass(frozen)]
+struct Native(Mutex<Held>);
+
+struct Held {
     columns: Columns,
     steps: Steps,
     programs: Vec<StepNumber>,
@@ -28,17 +32,24 @@ struct Native {
 #[pymethods]
 impl Native {
     /// kind: a StructType of pyarrow's. bytes: of one payload. values: of items and entries of one; batch: of all at once.
+    /// depth: of Protobuf's messages within messages; the others' are in their programs. trailing: bytes after a value.
     #[new]
-    fn new(kind: &Bound<'_, PyAny>, bytes: usize, values: usize, batch: usize, trailing: bool) -> PyResult<Native> {
+    fn new(
+        kind: &Bound<'_, PyAny>,
+        bytes: usize,
+        values: usize,
+        batch: usize,
+        depth: usize,
+        trailing: bool,
+    ) -> PyResult<Native> {
         let columns = Columns::of(&DataType::from_pyarrow_bound(kind)?).map_err(failed)?;
-        let limits = Limits { bytes, values, batch, trailing };
-        Ok(Native { columns, steps: Steps::default(), programs: Vec::new(), limits })
+        let limits = Limits { bytes, values, depth, batch, trailing };
+        Ok(Native(Mutex::new(Held { columns, steps: Steps::default(), programs: Vec::new(), limits })))
     }
 
     /// The number by which `decode` knows a program. Raises ValueError.
-    fn add(&mut self, program: Vec<Instruction>) -> PyResult<usize> {
-        self.programs.push(self.steps.add(&program, &self.columns).map_err(PyValueError::new_err)?);
-        Ok(self.programs.len() - 1)
+    fn add(&self, py: Python<'_>, program: Vec<Instruction>) -> PyResult<usize> {
+        py.detach(|| self.held().add(&program))
     }
 
     /// payloads: binary or large_binary. programs: int32, of each. Both without nulls.
@@ -46,18 +57,31 @@ impl Native {
     /// What comes of them: a StructArray with a null for each row that was refused; which those are; how many values of
     /// items and entries there are. Raises TooMuch.
     fn decode<'py>(
-        &mut self,
+        &self,
         py: Python<'py>,
         payloads: &Bound<'py, PyAny>,
         programs: &Bound<'py, PyAny>,
     ) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyAny>, usize)> {
         let (payloads, programs) = (imported(payloads)?, imported(programs)?);
-        let (rows, refused, values) = py.detach(|| self.decoded(payloads, programs))?;
+        let (rows, refused, values) = py.detach(|| self.held().decoded(payloads, programs))?;
         Ok((rows.to_pyarrow(py)?, refused.to_pyarrow(py)?, values))
     }
 }
 
 impl Native {
+    /// Waited for without Python's lock, or two threads would wait for each other. A panic leaves nothing that counts:
+    /// the next batch begins with empty columns.
+    fn held(&self) -> MutexGuard<'_, Held> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    fn add(&mut self, program: &[Instruction]) -> PyResult<usize> {
+        self.programs.push(self.steps.add(program, &self.columns).map_err(PyValueError::new_err)?);
+        Ok(self.programs.len() - 1)
+    }
+
     fn decoded(&mut self, payloads: ArrayData, programs: ArrayData) -> PyResult<(ArrayData, ArrayData, usize)> {
         self.columns.keep(0, 0); // what an error may have left
         let (payloads, programs) = (make_array(payloads), make_array(programs));
@@ -112,6 +136,7 @@ fn instructions() -> Vec<(&'static str, Vec<&'static str>, bool)> {
         Operand::Step => "step",
         Operand::Figure => "figure",
         Operand::Many => "steps",
+        Operand::Figures => "figures",
     };
     program::TABLE.iter().map(|(name, operands, texts)| (*name, operands.iter().map(named).collect(), *texts)).collect()
 }

@@ -10,8 +10,11 @@ use crate::columns::{Columns, NoRoom};
 use crate::payload::{Payload, Refused};
 use crate::program::{Step, StepNumber, Steps, To};
 
+/// So many keys are compared with each other sooner than they are hashed.
+const FEW: usize = 8;
+
 /// Why a row ends before its end.
-enum Stop {
+pub(crate) enum Stop {
     /// The walker says why.
     Row,
     /// All rows together would become too much.
@@ -30,10 +33,12 @@ impl From<NoRoom> for Stop {
     }
 }
 
-/// What payloads may become. Bytes of one; values of items and entries of one, and of a batch.
+/// What payloads may become. Bytes of one; values of items and entries of one, and of a batch; Protobuf's messages within
+/// messages.
 pub struct Limits {
     pub bytes: usize,
     pub values: usize,
+    pub depth: usize,
     pub batch: usize,
     pub trailing: bool,
 }
@@ -42,26 +47,30 @@ pub struct Reader<'a> {
     pub steps: &'a Steps,
     pub columns: &'a mut Columns,
     pub limits: &'a Limits,
-    /// Values of items and entries: of all rows before, and of this one.
-    held: usize,
+    /// Values of items and entries that this row says there are, and those that all rows so far have in columns.
     taken: usize,
+    held: usize,
+    /// Protobuf's messages around what is read, and how often each of their fields was met.
+    pub(crate) depth: usize,
+    pub(crate) met: Vec<u32>,
 }
 
 impl<'a> Reader<'a> {
     pub fn new(steps: &'a Steps, columns: &'a mut Columns, limits: &'a Limits) -> Reader<'a> {
-        Reader { steps, columns, limits, held: 0, taken: 0 }
+        Reader { steps, columns, limits, taken: 0, held: 0, depth: 0, met: Vec::new() }
     }
 
     /// Appends a row: what the payload says, or a null, and then false.
     pub fn row(&mut self, payload: &[u8], program: StepNumber) -> Result<bool, NoRoom> {
-        self.held += self.taken;
+        let (rows, held) = (self.columns.rows(0), self.held);
         self.taken = 0;
-        let rows = self.columns.rows(0);
         match self.read(payload, program) {
             Ok(()) => Ok(true),
             Err(Stop::Batch) => Err(NoRoom),
             Err(Stop::Row) => {
-                self.taken = 0;
+                self.held = held;
+                self.depth = 0;
+                self.met.clear();
                 self.columns.keep(0, rows);
                 self.columns.null(0);
                 Ok(false)
@@ -71,7 +80,7 @@ impl<'a> Reader<'a> {
 
     /// Values of items and entries, of all rows so far.
     pub fn values(&self) -> usize {
-        self.held + self.taken
+        self.held
     }
 
     fn read(&mut self, payload: &[u8], program: StepNumber) -> Result<(), Stop> {
@@ -83,7 +92,7 @@ impl<'a> Reader<'a> {
         if from.left() > 0 && !self.limits.trailing { Err(Stop::Row) } else { Ok(()) }
     }
 
-    fn step(&mut self, from: &mut Payload, number: StepNumber) -> Result<(), Stop> {
+    pub(crate) fn step(&mut self, from: &mut Payload, number: StepNumber) -> Result<(), Stop> {
         let steps = self.steps;
         match &steps.all[number as usize] {
             Step::Null { to } => {
@@ -100,7 +109,8 @@ impl<'a> Reader<'a> {
             Step::Number { to, long, times, by } => {
                 let value = if *long { from.long()? } else { from.int()? };
                 if let Some(to) = place(*to) {
-                    self.columns.number(to, value.checked_mul(*times).ok_or(Stop::Row)?.div_euclid(*by));
+                    let value = value.checked_mul(*times).ok_or(Stop::Row)?;
+                    self.columns.number(to, if *by == 1 { value } else { value.div_euclid(*by) });
                 }
             }
             Step::Float { to } => {
@@ -205,6 +215,11 @@ impl<'a> Reader<'a> {
                 }
                 self.columns.repeated(*to as usize, *count)?;
             }
+            Step::Message { to, values, fields } => self.message(from, place(*to), *values, fields)?,
+            Step::Scalar { to, kind } => self.scalar(from, *to as usize, *kind)?,
+            Step::Symbol { to, symbols } => self.symbol(from, *to as usize, symbols)?,
+            Step::Moment { to } => self.moment(from, *to as usize)?,
+            Step::Single { .. } | Step::Several { .. } | Step::Pairs { .. } => return Err(Stop::Row), // `message` has them
         }
         Ok(())
     }
@@ -241,17 +256,27 @@ impl<'a> Reader<'a> {
     }
 
     fn distinct(&self, keys: usize, first: usize, count: usize) -> bool {
-        let mut met = HashSet::with_capacity(count);
-        self.columns.slice(keys, first..first + count).all(|key| met.insert(key))
+        if count > FEW {
+            let mut met = HashSet::with_capacity(count);
+            return self.columns.slice(keys, first..first + count).all(|key| met.insert(key));
+        }
+        let mut all = self.columns.slice(keys, first..first + count).enumerate();
+        all.all(|(at, key)| !self.columns.slice(keys, first..first + at).any(|before| before == key))
     }
 
     /// Counts values before they are made.
     fn spend(&mut self, items: usize, each: usize) -> Result<(), Stop> {
-        self.taken = self.taken.saturating_add(items.saturating_mul(each));
+        self.count(items.saturating_mul(each), items.saturating_mul(each))
+    }
+
+    /// said: values that count for the row. made: those that there will be in columns.
+    pub(crate) fn count(&mut self, said: usize, made: usize) -> Result<(), Stop> {
+        self.taken = self.taken.saturating_add(said);
         if self.taken > self.limits.values {
             return Err(Stop::Row);
         }
-        if self.held + self.taken > self.limits.batch { Err(Stop::Batch) } else { Ok(()) }
+        self.held = self.held.saturating_add(made);
+        if self.held > self.limits.batch { Err(Stop::Batch) } else { Ok(()) }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::payload::Payload;
 use crate::program::{Instruction, Steps};
 use crate::run::{Limits, Reader};
 
-const LIMITS: Limits = Limits { bytes: 1_000, values: 100, batch: 300, trailing: false };
+const LIMITS: Limits = Limits { bytes: 1_000, values: 100, depth: 8, batch: 300, trailing: false };
 
 fn field(name: &str, kind: DataType) -> Field {
     Field::new(name, kind, true)

@@ -1,8 +1,9 @@
 """A part of records, their values or their keys: whose they are, and what they say."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from functools import cached_property
+from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
@@ -18,7 +19,7 @@ from sigla_pipelines.land.bindings import Binding, CatalogAnswer, Head, Policy, 
 from sigla_pipelines.land.framing import NONE, Framed
 from sigla_pipelines.land.plan import Plan
 from sigla_pipelines.land.reader_schemas import NoHead
-from sigla_pipelines.land.readers import Readers
+from sigla_pipelines.land.readers import PROTOBUF, Path, Readers
 from sigla_pipelines.land.schemas import Known
 
 Rows = npt.NDArray[np.int64]
@@ -77,21 +78,109 @@ class _Judged:
     unchecked: bool
 
 
-def decode_part(records: pa.RecordBatch, binding: Binding, plan: Plan, readers: Readers) -> Part:
+@dataclass(frozen=True, slots=True)
+class _Judgment:
+    """What becomes of records of one writer. subject: "" where it is unknown. read: None where `failure` says why."""
+
+    subject: str
+    read: _Judged | None = None
+    failure: Unreadable | None = None
+
+
+class Judge:
+    """Which writers of one binding are read, and as what: asked once for each in a task's share of a batch.
+
+    Thousands of schemas may have written the records of one topic: what is known of one is looked up, and no more.
+    """
+
+    def __init__(self, binding: Binding, plan: Plan, readers: Readers) -> None:
+        self.binding = binding
+        self.plan = plan
+        self.readers = readers
+        self._schemas: dict[int | UUID, Known | Unreadable] = {}
+        self._verdicts: dict[tuple[int | UUID, Path], _Judgment] = {}
+
+    def schema(self, ref: int | UUID) -> Known | Unreadable:
+        """Raises what stores raise."""
+        if ref not in self._schemas:
+            known = self.readers.schemas
+            try:
+                self._schemas[ref] = known.by_guid(ref) if isinstance(ref, UUID) else known.by_id(ref)
+            except Unreadable as unreadable:
+                self._schemas[ref] = unreadable.with_traceback(None)
+        return self._schemas[ref]
+
+    def verdict(self, ref: int | UUID, path: Path) -> _Judgment:
+        """path: of a Protobuf message. Raises NoHead, and what stores raise."""
+        key = ref, path
+        if key not in self._verdicts:
+            known = self.schema(ref)
+            self._verdicts[key] = (
+                _Judgment("", failure=known) if isinstance(known, Unreadable) else self._judge(known, path)
+            )
+        return self._verdicts[key]
+
+    def _judge(self, known: Known, path: Path) -> _Judgment:
+        binding, readers, subject = self.binding, self.readers, ""
+        try:
+            record = "" if binding.strategy is Strategy.TOPIC else readers.record_name(known, path)
+            subject = Subject(self.plan.context, binding.subject(record)).qualified
+            head = _head(subject, record, binding, self.plan.answer)
+            unchecked = _unchecked(known, head, self.plan)
+            read = readers.record(head, known, path)
+            number = readers.number(head, known, path)
+            _check_selected(read, binding)
+        except Unreadable as unreadable:
+            return _Judgment(subject, failure=unreadable.with_traceback(None))
+        return _Judgment(subject, _Judged(head, read, number, unchecked))
+
+
+class _Coded:
+    """Rows by the few values that they have. codes: of each row where in `values` its value is; NONE of other rows."""
+
+    def __init__(self, values: npt.NDArray[np.int64], selected: npt.NDArray[np.bool_]) -> None:
+        encoded = pa.array(values, mask=None if selected.all() else ~selected).dictionary_encode()
+        self.values: list[int] = encoded.dictionary.to_pylist()
+        self.codes = encoded.indices.fill_null(NONE).to_numpy().astype(np.int64)
+
+    @cached_property
+    def rows(self) -> list[Rows]:
+        """Those of each value."""
+        edges = np.cumsum(np.bincount(self.codes + 1, minlength=len(self.values) + 1))[:-1]
+        return np.split(np.argsort(self.codes, kind="stable"), edges)[1:]
+
+    def spread(self, of_values: Sequence[Any], missing: Any, kind: type) -> npt.NDArray[Any]:
+        """What is said of each value, for each row. missing: of other rows."""
+        said: npt.NDArray[Any] = np.empty(len(of_values) + 1, kind)
+        said[:-1], said[-1] = of_values, missing
+        spread: npt.NDArray[Any] = said[self.codes]
+        return spread
+
+
+def decode_part(records: pa.RecordBatch, judge: Judge) -> Part:
     """records: of RAW, of one topic. Whatever is wrong with a row is a status; only a store that is silent raises.
 
     Raises NoHead, too, where the catalog was.
     """
-    framed = framing.read_frames(records, binding.part)
-    part = Part(binding.part, framed, framed.status, framed.ids.copy(), np.full(len(records), "", object))
+    name, plan = judge.binding.part, judge.plan
+    framed = framing.read_frames(records, name)
+    part = Part(name, framed, framed.status, framed.ids.copy(), np.full(len(records), "", object))
     _check_sizes(part, plan.checks.limits.max_bytes)
-    schemas = _schemas_by_number(part, plan, readers)
-    protobuf = [ref for ref, known in schemas.items() if known.source.type == "PROTOBUF"]
-    if protobuf:
-        refs = _refs(framed)
-        part.framed = framing.with_indexes(framed, np.isin(refs, protobuf) & (part.status == FINE))
-        part.status = np.where(part.status == FINE, part.framed.status, part.status)
-    _decode_judged(part, _judge_writers(part, schemas, binding, plan, readers), readers)
+    coded = _Coded(_refs(framed), part.status == FINE)
+    refs = [each if each >= 0 else _guid(framed, each) for each in coded.values]
+    schemas = [judge.schema(ref) for ref in refs]
+    for code, known in enumerate(schemas):
+        if isinstance(refs[code], UUID) and isinstance(known, Known):
+            part.ids[coded.rows[code]] = _id(known, plan)
+    writers: list[tuple[int | UUID, Path]] = [(ref, ()) for ref in refs]
+    protobuf = [isinstance(each, Known) and each.source.type == PROTOBUF for each in schemas]
+    if any(protobuf):
+        part.framed = framed = framing.with_indexes(framed, coded.spread(protobuf, missing=False, kind=bool))
+        part.status = np.where(part.status == FINE, framed.status, part.status)
+        coded = _Coded(coded.codes * _PATHS + framed.path + 1, part.status == FINE)
+        of_messages = [divmod(each, _PATHS) for each in coded.values]
+        writers = [(refs[code], framed.paths[path - 1] if path else ()) for code, path in of_messages]
+    _decode_judged(part, coded, [judge.verdict(*each) for each in writers], judge.readers)
     return part
 
 
@@ -106,31 +195,6 @@ def _refs(framed: Framed) -> npt.NDArray[np.int64]:
     return np.where(framed.guid != NONE, NONE - 1 - framed.guid, framed.ids)
 
 
-def _distinct(values: npt.NDArray[np.int64], rows: Rows) -> Iterator[tuple[int, Rows]]:
-    """Each value that these rows have, and those that have it."""
-    if not rows.size:
-        return
-    order = rows[np.argsort(values[rows], kind="stable")]
-    starts = np.flatnonzero(np.diff(values[order], prepend=values[order[0]] - 1))
-    for at in np.split(order, starts[1:]):
-        yield int(values[at[0]]), at
-
-
-def _schemas_by_number(part: Part, plan: Plan, readers: Readers) -> Mapping[int, Known]:
-    """By their number in `_refs`; rows of others have failed."""
-    found: dict[int, Known] = {}
-    for ref, rows in _distinct(_refs(part.framed), np.flatnonzero(part.status == FINE)):
-        try:
-            if ref >= 0:
-                found[ref] = readers.schemas.by_id(ref)
-            else:
-                found[ref] = readers.schemas.by_guid(_guid(part.framed, ref))
-                part.ids[rows] = _id(found[ref], plan)
-        except Unreadable as unreadable:
-            part.fail(rows, unreadable.reason, unreadable.detail)
-    return found
-
-
 def _id(known: Known, plan: Plan) -> int:
     """NONE of a schema of another context: its number is another schema's here."""
     return int(known.key.id) if known.key.context == plan.context else NONE
@@ -138,29 +202,6 @@ def _id(known: Known, plan: Plan) -> int:
 
 def _guid(framed: Framed, ref: int) -> UUID:
     return framed.guids[NONE - 1 - ref]
-
-
-def _judge_writers(
-    part: Part, schemas: Mapping[int, Known], binding: Binding, plan: Plan, readers: Readers
-) -> list[tuple[Rows, _Judged]]:
-    found = []
-    combined = _refs(part.framed) * _PATHS + part.framed.path + 1
-    for each, rows in _distinct(combined, np.flatnonzero(part.status == FINE)):
-        ref, path = each // _PATHS, each % _PATHS - 1
-        known, indexes = schemas[ref], part.framed.paths[path] if path != NONE else ()
-        try:
-            record = "" if binding.strategy is Strategy.TOPIC else readers.record_name(known, indexes)
-            subject = Subject(plan.context, binding.subject(record)).qualified
-            part.subjects[rows] = subject
-            head = _head(subject, record, binding, plan.answer)
-            unchecked = _unchecked(known, head, plan)
-            read = readers.record(head, known, indexes)
-            number = readers.number(head, known, indexes)
-            _check_selected(read, binding)
-            found.append((rows, _Judged(head, read, number, unchecked)))
-        except Unreadable as unreadable:
-            part.fail(rows, unreadable.reason, unreadable.detail)
-    return found
 
 
 def _head(subject: str, record: str, binding: Binding, answer: CatalogAnswer) -> Head:
@@ -196,27 +237,36 @@ def _check_selected(record: str, binding: Binding) -> None:
         raise Unreadable(Reason.INCOMPATIBLE_READER, f"written as {record}, read as {binding.message}")
 
 
-def _decode_judged(part: Part, judged: list[tuple[Rows, _Judged]], readers: Readers) -> None:
+def _decode_judged(part: Part, coded: _Coded, verdicts: Sequence[_Judgment], readers: Readers) -> None:
     """Rows of one record go through its decoder together, whichever schemas wrote them."""
-    by_record: dict[tuple[str, str], list[tuple[Rows, _Judged]]] = {}
-    for rows, each in judged:
-        by_record.setdefault((each.head.subject, each.record), []).append((rows, each))
-    for (_, record), several in by_record.items():
-        head = several[0][1].head
-        rows = np.concatenate([rows for rows, _ in several])
-        numbers = np.concatenate([np.full(len(rows), each.number, np.int32) for rows, each in several])
-        unchecked = np.concatenate([np.full(len(rows), each.unchecked) for rows, each in several])
-        order = np.argsort(rows, kind="stable")
-        rows = rows[order]
+    part.subjects = coded.spread([each.subject for each in verdicts], missing="", kind=object)
+    decoders: dict[tuple[str, str], int] = {}
+    heads: list[_Judged] = []
+    which = []
+    for code, each in enumerate(verdicts):
+        if each.failure:
+            part.fail(coded.rows[code], each.failure.reason, each.failure.detail)
+        read = each.read
+        number = decoders.setdefault((each.subject, read.record), len(decoders)) if read else NONE
+        if read and number == len(heads):
+            heads.append(read)
+        which.append((number, read.number, read.unchecked) if read else (NONE, NONE, False))
+    of_codes = np.array([*which, (NONE, NONE, False)], np.int32)
+    decoder_of, numbers, unchecked = (of_codes[:, at][coded.codes] for at in range(3))
+    for at, judged in enumerate(heads):
+        rows = np.flatnonzero(decoder_of == at)
         whole = len(rows) == len(part.status)
         payloads = part.framed.payloads if whole else part.framed.payloads.take(pa.array(rows))
-        decoded = readers.decoder(head, record).decode(payloads, pa.array(numbers[order], pa.int32()))
+        decoded = readers.decoder(judged.head, judged.record).decode(payloads, pa.array(numbers[rows]))
         status = decoded.status.to_numpy()
         part.status[rows] = status
         for bad in np.flatnonzero(status != FINE):
-            row, detail, at = int(rows[bad]), decoded.detail[bad].as_py(), decoded.at[bad].as_py()
+            row, detail, at_byte = int(rows[bad]), decoded.detail[bad].as_py(), decoded.at[bad].as_py()
             if detail is not None:
                 part.details[row] = detail
-            if at is not None:
-                part.at[row] = at
-        part.groups.append(RecordGroup(head, record, rows, decoded.rows, unchecked[order], decoded.additional))
+            if at_byte is not None:
+                part.at[row] = at_byte
+        group = RecordGroup(
+            judged.head, judged.record, rows, decoded.rows, unchecked[rows].astype(bool), decoded.additional
+        )
+        part.groups.append(group)

@@ -9,10 +9,10 @@ Every record becomes one row: of one typed table, or of the quarantine, whole an
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +24,14 @@ from sigla_pipelines.land import key_and_value, quarantine, targets
 from sigla_pipelines.land.bindings import Binding
 from sigla_pipelines.land.decoders.decoder import TooMuch
 from sigla_pipelines.land.framing import NONE, TOMBSTONE, Ids
-from sigla_pipelines.land.key_and_value import Part, RecordGroup, Rows
+from sigla_pipelines.land.key_and_value import Judge, Part, RecordGroup, Rows
 from sigla_pipelines.land.keyed import with_keys
 from sigla_pipelines.land.landed import KEY, QUARANTINE, Landed, Met
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.plan import Plan
 from sigla_pipelines.land.raw import RAW
 from sigla_pipelines.land.readers import Readers
-from sigla_pipelines.land.row_metrics import Tally
+from sigla_pipelines.land.row_metrics import MetricKeys, Tally, keys_of_each
 from sigla_pipelines.land.sinks.sink import table_schema
 from sigla_pipelines.land.targets import SYSTEM
 
@@ -60,6 +60,9 @@ class SliceSize:
 
     def slices(self, records: pa.RecordBatch, rows: int) -> Iterator[pa.RecordBatch]:
         """Slices of so many rows at most."""
+        if len(records) <= rows and records.nbytes <= self.bytes:
+            yield records
+            return
         sizes = sum(
             pc.binary_length(records.column(name)).fill_null(0).to_numpy().astype(np.int64) for name in ("key", "value")
         )
@@ -90,9 +93,9 @@ def land_share(
     rows = size.rows(plan)
     with outputs:
         for records in share:
-            tally.read(records)
             for slice in size.slices(records.select(RAW.names), rows):
                 for topic, of_topic in _by_topic(slice):
+                    tally.read(topic, of_topic)
                     landing.land(topic, of_topic)
         return Landed(outputs.close(), tally.spans, tally.metrics, tally.met)
 
@@ -120,6 +123,7 @@ class _Share:
     outputs: Outputs
     tally: Tally
     now: datetime
+    judges: dict[Binding, Judge] = field(default_factory=dict)
 
     def land(self, topic: str, records: pa.RecordBatch) -> None:
         """records: of one topic. Those that say too much to be read at once are landed by halves."""
@@ -139,8 +143,8 @@ class _Share:
         value_binding, key_binding = (self.plan.binding(topic, part) for part in ("value", "key"))
         if value_binding is None:
             raise Unbound(f"The topic {topic} has records, but no binding for its values: add one to `bind`.")
-        value = key_and_value.decode_part(records, value_binding, self.plan, self.readers)
-        key = key_and_value.decode_part(records, key_binding, self.plan, self.readers) if key_binding else None
+        value = key_and_value.decode_part(records, self._judge(value_binding))
+        key = key_and_value.decode_part(records, self._judge(key_binding)) if key_binding else None
         if self.plan.protection.makes_timestamps:
             for part in (value, key) if key else (value,):
                 self._check_times(part, value_binding, value)
@@ -148,6 +152,11 @@ class _Share:
         if key:
             good &= key.status <= FINE
         return _Decoded(topic, records, value_binding, key_binding, value, key, good)
+
+    def _judge(self, binding: Binding) -> Judge:
+        if binding not in self.judges:
+            self.judges[binding] = Judge(binding, self.plan, self.readers)
+        return self.judges[binding]
 
     def _check_times(self, part: Part, binding: Binding, value: Part) -> None:
         """Fails the rows with numbers of which no timestamps can be made. binding, value: of the tables that land."""
@@ -192,11 +201,13 @@ class _Share:
         ids = decoded.value.ids[rows]
         for at, keyed in with_keys(rows, columns, self._landed_key(decoded, table)):
             self._write_rows(decoded, table, at, keyed, ids=decoded.value.ids[at], version=group.head.version, op="U")
-        distinct, places = np.unique(ids, return_inverse=True)
-        versions = np.array([group.head.ids.get(id, 0) for id in distinct.tolist()], np.int64)[places]
-        subjects = pa.repeat(group.head.subject, len(rows))
-        unnamed = self._unnamed(decoded, table, rows, group)
-        self._count(decoded, table, rows, _Counted(ids, subjects, versions, group.unchecked[fine], *unnamed))
+        written = pa.array(ids).dictionary_encode()
+        found = written.dictionary.to_numpy()
+        versions = [group.head.ids.get(id, 0) for id in found.tolist()]
+        subjects, reasons = (pa.repeat(text, len(found)) for text in (group.head.subject, ""))
+        keys = MetricKeys(subjects, found, versions, reasons, written.indices.to_numpy())
+        columns = {"unchecked": group.unchecked[fine].astype(np.int64), **self._unnamed(decoded, table, rows, group)}
+        self._count(decoded, table, rows, keys, columns)
 
     def _columns(self, table: str, group: RecordGroup) -> pa.StructArray:
         """What of a group's columns is landed, and under which names."""
@@ -222,23 +233,26 @@ class _Share:
 
     def _unnamed(
         self, decoded: "_Decoded", table: str, rows: Rows, group: RecordGroup | None = None
-    ) -> tuple[Figures, Figures]:
-        """How many properties that no reader names each row has: kept in a column as they are, and others.
+    ) -> Mapping[str, Figures]:
+        """How many properties that no reader names each row has, by the figures of `row_metrics`; {} where none can be.
 
         group: of the values; none of tombstones, whose keys may have some.
         """
+        keys = decoded.key.groups if decoded.key else []
+        if not any(each.unnamed for each in (*keys, *([group] if group else ()))):
+            return {}
         found = np.zeros((2, len(decoded.records)), np.int64)
         if group and group.unnamed:
             named = {
                 targets.beside_key_name(path) if table in self.plan.keyed else path: path for path in group.unnamed
             }
             self._add_unnamed(found, table, self._noted(table, group), group, named)
-        for key in decoded.key.groups if decoded.key else ():
+        for key in keys:
             if key.unnamed:
                 named = {path and f"{KEY}.{path}": path for path in key.unnamed}
                 self._add_unnamed(found, table, self._noted_key(key), key, named)
         kept, others = found[:, rows]
-        return kept, others
+        return {"additional": kept, "left_out": others}
 
     def _add_unnamed(
         self, found: Figures, table: str, noted: pa.StructType, group: RecordGroup, named: Mapping[str, str]
@@ -274,12 +288,13 @@ class _Share:
 
     def _write_tombstones(self, decoded: "_Decoded", table: str) -> None:
         rows = np.flatnonzero(decoded.good & (decoded.value.status == TOMBSTONE))
+        if not rows.size:
+            return
         ids = decoded.value.ids[rows]
         for at, keyed in with_keys(rows, pa.array([{}] * len(rows), pa.struct([])), self._landed_key(decoded, table)):
             self._write_rows(decoded, table, at, keyed, ids=decoded.value.ids[at], version=0, op="D")
-        counted = _Counted.plain(ids, pa.repeat("", len(rows)))
-        kept, others = self._unnamed(decoded, table, rows)
-        self._count(decoded, table, rows, replace(counted, kept=kept, others=others))
+        keys = keys_of_each(ids, [""] * len(rows), [""] * len(rows))
+        self._count(decoded, table, rows, keys, self._unnamed(decoded, table, rows))
 
     def _write_rows(
         self, decoded: "_Decoded", table: str, rows: Rows, columns: pa.Array, *, ids: Ids, version: int, op: str
@@ -322,27 +337,26 @@ class _Share:
         first = [entries[0] for entries in reasons]
         ids = np.array([NONE if each["schema_id"] is None else each["schema_id"] for each in first], np.int64)
         subjects, why = [each["subject"] or "" for each in first], [each["reason"] for each in first]
-        self._count(decoded, QUARANTINE, rows, _Counted.plain(ids, subjects), why)
+        self._count(decoded, QUARANTINE, rows, keys_of_each(ids, subjects, why), {})
 
     def _count(
-        self, decoded: "_Decoded", table: str, rows: Rows, counted: "_Counted", reasons: list[str] | None = None
+        self,
+        decoded: "_Decoded",
+        table: str,
+        rows: Rows,
+        keys: MetricKeys,
+        columns: Mapping[str, Figures],
     ) -> None:
+        """columns: of `Tally.wrote`, without what records say of themselves."""
         if not rows.size:
             return
         records = decoded.at(rows)
-        columns = {
-            "subject": counted.subjects,
-            "schema_id": pa.array(counted.ids, mask=counted.ids == NONE),
-            "version": counted.versions,
-            "reason": reasons or pa.repeat("", len(rows)),
-            "bytes": pc.binary_length(records.column("value")).fill_null(0).cast(pa.int64()),
-            "unchecked": counted.unchecked.astype(np.int64),
-            "additional": counted.kept,
-            "left_out": counted.others,
+        said = {
+            "bytes": pc.binary_length(records.column("value")).fill_null(0),
             "offset": records.column("offset"),
             "ts": pc.divide(records.column("timestamp").cast(pa.int64()), 1000),
         }
-        self.tally.wrote(table, decoded.topic, columns)
+        self.tally.wrote(table, decoded.topic, keys, {**said, **columns})
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,24 +373,6 @@ class _Decoded:
 
     def at(self, rows: Rows) -> pa.RecordBatch:
         return self.records if len(rows) == len(self.records) else self.records.take(pa.array(rows))
-
-
-@dataclass(frozen=True, slots=True)
-class _Counted:
-    """What metrics tell of rows, one of each for each. kept, others: properties that no reader names."""
-
-    ids: Ids
-    subjects: pa.Array | list[str]
-    versions: Figures
-    unchecked: npt.NDArray[np.bool_]
-    kept: Figures
-    others: Figures
-
-    @classmethod
-    def plain(cls, ids: Ids, subjects: pa.Array | list[str]) -> Self:
-        """The columns of rows without a version."""
-        nothing = np.zeros(len(ids), np.int64)
-        return cls(ids, subjects, nothing, np.zeros(len(ids), bool), nothing, nothing)
 
 
 def _reason_entry(part: Part, row: int) -> Mapping[str, Any]:

@@ -15,9 +15,10 @@ from sigla.decoding.decoder import Limits, Source, Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 from sigla.model import Resolved
 from sigla_pipelines.land.column_types import JSON
-from sigla_pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder, decoder
+from sigla_pipelines.land.decoders.avro import AvroDecoder, decoder
 from sigla_pipelines.land.decoders.columns import UNROLLED
 from sigla_pipelines.land.decoders.decoder import Decoded, Decoder, Native, TooMuch, Writer
+from sigla_pipelines.land.decoders.native_columns import OF_A_BATCH
 
 pytestmark = pytest.mark.usefixtures("both_ways")
 

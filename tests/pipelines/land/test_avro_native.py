@@ -3,10 +3,11 @@
 import json
 import re
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from random import Random
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
@@ -16,10 +17,11 @@ from sigla import __version__
 from sigla.decoding.decoder import Limits, Source, Unreadable
 from sigla.decoding.reasons import FINE, NUMBERS, Reason
 from sigla_pipelines.land.decoders import extension
-from sigla_pipelines.land.decoders.avro import OF_A_BATCH, AvroDecoder
-from sigla_pipelines.land.decoders.avro_program import INSTRUCTIONS
+from sigla_pipelines.land.decoders.avro import AvroDecoder
 from sigla_pipelines.land.decoders.decoder import Decoded, Native, TooMuch, Writer
-from tests.pipelines.land.native import NOT_BUILT
+from sigla_pipelines.land.decoders.instructions import INSTRUCTIONS
+from sigla_pipelines.land.decoders.native_columns import OF_A_BATCH
+from tests.pipelines.land.native import NOT_BUILT, damaged, same
 from tests.unit.decoding.avro_schemas import Drawing
 
 if extension.installed() is None:
@@ -49,13 +51,7 @@ def compare(one: AvroDecoder, other: AvroDecoder, payloads: Sequence[bytes], num
     """What both of them say, if it is the same."""
     rows = pa.array(payloads, pa.binary()), pa.array(numbers, pa.int32())
     found, expected = one.decode(*rows), other.decode(*rows)
-    assert found.rows.type.equals(expected.rows.type, check_metadata=True)
-    found.rows.validate(full=True)
-    for part in ("status", "at", "detail"):
-        assert getattr(found, part).equals(getattr(expected, part))
-    # A NaN is equal to none for Arrow, and written as one here.
-    assert found.rows.equals(expected.rows) or repr(found.rows.to_pylist()) == repr(expected.rows.to_pylist())
-    return found
+    return same(found, expected)
 
 
 def compared(seed: int, rows: int) -> int:
@@ -69,8 +65,8 @@ def compared(seed: int, rows: int) -> int:
     if len(numbers) < len(schemas):  # numbers are those of the writers that were taken
         taken = [each for each in schemas if _readable(each.text(), writers[1])]
         drawn = [(number, drawing.payload(taken[number])) for number in numbers for _ in range(4)]
-    random = np.random.default_rng(seed % 2**32)
-    chosen = [drawn[at] for at in random.integers(len(drawn), size=rows)]
+    random = Random(seed)
+    chosen = random.choices(drawn, k=rows)
     payloads = [damaged(payload, random) for _, payload in chosen]
     found = compare(natively, in_python, payloads, [number for number, _ in chosen])
     return int(found.status.to_pylist().count(FINE))
@@ -82,15 +78,6 @@ def _readable(text: str, reader: Writer) -> bool:
     except Unreadable:
         return False
     return True
-
-
-def damaged(payload: bytes, random: np.random.Generator) -> bytes:
-    """Every third one: a byte is another one, or is missing, or there is one too many, or the end is missing."""
-    if not payload or random.integers(3):
-        return payload
-    at, byte = int(random.integers(len(payload))), bytes([int(random.integers(256))])
-    before, after = payload[:at], payload[at + 1 :]
-    return [before + byte + after, before + after, before + byte + payload[at:], before][int(random.integers(4))]
 
 
 @given(SEEDS)
@@ -156,11 +143,11 @@ def test_a_program_that_does_not_fit_its_columns_is_refused(program: list[Any]) 
     """Whatever it says, it can write only what a column holds, and only once it was checked."""
     columns = pa.struct([("a", pa.int64()), ("b", pa.string())])
     with pytest.raises(ValueError, match=r"^\w+: |^a program has"):
-        sigla_native.Native(columns, 100, 100, 100, False).add(program)
+        sigla_native.Native(columns, 100, 100, 100, 9, False).add(program)
 
 
 def test_a_program_that_forgets_a_column_ends_in_an_error() -> None:
-    columns = sigla_native.Native(pa.struct([("a", pa.int64()), ("b", pa.string())]), 100, 100, 100, False)
+    columns = sigla_native.Native(pa.struct([("a", pa.int64()), ("b", pa.string())]), 100, 100, 100, 9, False)
     columns.add([("number", [1, 64, 1, 1], []), ("record", [0, 0], [])])
     with pytest.raises(ValueError, match="length"):
         columns.decode(pa.array([b"\2"], pa.binary()), pa.array([0], pa.int32()))
@@ -171,7 +158,7 @@ def test_a_program_that_forgets_a_column_ends_in_an_error() -> None:
 
 @pytest.mark.parametrize("numbers", [[7], [-1], [None], [0, 0]])
 def test_programs_that_there_are_not_are_refused(numbers: list[int | None]) -> None:
-    columns = sigla_native.Native(pa.struct([("a", pa.int64())]), 100, 100, 100, False)
+    columns = sigla_native.Native(pa.struct([("a", pa.int64())]), 100, 100, 100, 9, False)
     columns.add([("number", [1, 64, 1, 1], []), ("record", [0, 0], [])])
     with pytest.raises(ValueError, match="programs: "):
         columns.decode(pa.array([b"\2"], pa.binary()), pa.array(numbers, pa.int32()))
@@ -210,3 +197,24 @@ def test_keys_that_come_twice_are_read_as_python_reads_them() -> None:
     found = compare(natively, in_python, [once, twice, b"\x80", once], [0] * 4)
     assert found.rows.to_pylist() == [{"value": [("a", 1)]}, {"value": [("a", 2)]}, None, {"value": [("a", 1)]}]
     assert found.status.to_pylist() == [FINE, FINE, NUMBERS[Reason.DECODE_TRUNCATED], FINE]
+
+
+def test_threads_take_turns() -> None:
+    """One decoder may be asked by several threads at once: each gets its own rows."""
+    writer = Writer(Source("AVRO", json.dumps({"type": "array", "items": "long"})))
+    natively, in_python, _ = both(writer, [writer])
+    rows = [[b"\2" + bytes([2 * thread]) + b"\0"] * 20_000 + [b"\2"] for thread in range(8)]
+    payloads = [pa.array(each, pa.binary()) for each in rows]
+    writers = pa.array([0] * len(rows[0]), pa.int32())
+    expected = [in_python.decode(each, writers) for each in payloads]
+    with ThreadPoolExecutor(len(rows)) as pool:
+        found = list(pool.map(natively.decode, payloads * 4, [writers] * 4 * len(rows)))
+    for ours, theirs in zip(found, expected * 4, strict=True):
+        same(ours, theirs)
+    columns = sigla_native.Native(pa.struct([("a", pa.int64())]), 100, 100, 100, 9, False)
+    columns.add([("number", [1, 64, 1, 1], []), ("record", [0, 0], [])])
+    numbers = [pa.array([bytes([2 * thread])] * 20_000, pa.binary()) for thread in range(8)]
+    programs = pa.array([0] * 20_000, pa.int32())
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda each: columns.decode(each, programs)[0], numbers * 4))
+    assert [(set(each.field(0).to_pylist()), len(each)) for each in made] == [({n}, 20_000) for n in [*range(8)] * 4]

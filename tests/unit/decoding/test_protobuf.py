@@ -192,6 +192,21 @@ def test_what_is_required_must_be_there() -> None:
     assert "id" in caught.value.detail
 
 
+def test_what_is_required_is_named_wherever_it_is_missing() -> None:
+    """Google's runtime names it, too, but where it is in a map's value: there it ends the process."""
+    inner = "message Inner { required int32 must = 1; } map<string, Inner> mapped = 1; repeated Inner listed = 2;"
+    others = "optional Inner one = 3; map<int32, string> plain = 4; required int32 own = 5;"
+    whole = source(f'syntax = "proto2"; message Outer {{ {inner} {others} }}')
+    payload = b"\x0a\x05\x0a\x01k\x12\x00" + b"\x12\x02\x08\x01" + b"\x12\x00" + b"\x1a\x00" + b"\x22\x02\x08\x01"
+    named = 'own, mapped["k"].must, listed[1].must, one.must'
+    assert failure(whole, payload).detail == f"without {named}, which is required"
+    only = payload.removeprefix(b"\x0a\x05\x0a\x01k\x12\x00")
+    outer: Any = message_class(whole, "Outer")
+    theirs = outer.FindInitializationErrors(outer.FromString(only))
+    assert failure(whole, only).detail == f"without {', '.join(theirs)}, which is required"
+    assert failure(whole, b"\x12\x00" * 100).detail.endswith("listed[3].must and more, which is required")
+
+
 def test_defaults_groups_and_closed_enums_of_proto2() -> None:
     """An enum's number that its schema has no name for was not written, as far as proto2 is concerned."""
     read = decoder(LEGACY)

@@ -7,7 +7,7 @@ bytes, are walked from the start.
 """
 
 from functools import partial
-from typing import Final
+from threading import Lock
 
 import numpy as np
 import pyarrow as pa
@@ -20,12 +20,11 @@ from sigla.decoding.reasons import NUMBERS, Reason
 from sigla.languages.avro.tree import Record
 from sigla_pipelines.land.decoders.avro_columns import NoRoom, Room, empty_columns
 from sigla_pipelines.land.decoders.avro_fill import Filling, Unfit
-from sigla_pipelines.land.decoders.avro_native import NativeColumns, native_columns
+from sigla_pipelines.land.decoders.avro_native import NativeAvro, native_avro
 from sigla_pipelines.land.decoders.avro_reads import Read, Suspicious
+from sigla_pipelines.land.decoders.columns import all_fine
 from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Decoder, Native, TooMuch, Writer
-
-OF_A_BATCH: Final = 64
-"""So many times `Limits.values` may be in all lists of what is read at once."""
+from sigla_pipelines.land.decoders.native_columns import OF_A_BATCH, concatenated, replaced, taken_rows
 
 
 def decoder(
@@ -42,6 +41,8 @@ def decoder(
 
 class AvroDecoder:
     """reads, walks: the fast and the thorough way of each writer. The fast one is made with its first record.
+
+    Threads take turns: `turn`.
 
     most_held: values in lists; when there are more, they become arrays, which take a tenth.
     """
@@ -61,20 +62,26 @@ class AvroDecoder:
         self.columns = empty_columns(self.reader, self.room, reader.tags, reader.times)
         self.filling = Filling(self.columns, self.room, depth=limits.depth)
         self.type: pa.StructType = self.columns.type
-        self.native = native_columns(native, self.columns, limits, self.room.all)
+        self.native = native_avro(native, self.columns, limits)
         self.reads: list[Read] = []
         self.walks: list[Decode] = []
+        self.turn = Lock()
 
     def add(self, writer: Writer) -> int:
         made = plan(understood(writer.source), self.reader)
-        number = len(self.walks)
-        self.walks.append(avro_walk.decode(made, self.limits))
-        self.reads.append(partial(self._first, number, made))
-        if self.native:
-            self.native.add(made)
+        with self.turn:
+            number = len(self.walks)
+            self.walks.append(avro_walk.decode(made, self.limits))
+            self.reads.append(partial(self._first, number, made))
+            if self.native:
+                self.native.add(made)
         return number
 
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
+        with self.turn:
+            return self._decode(payloads, writers)
+
+    def _decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         failed: dict[int, DecodeFailed] = {}
         rows = partial(self._rows_natively, self.native) if self.native else self._rows
         try:
@@ -88,21 +95,18 @@ class AvroDecoder:
         return self._decoded(self.columns.take(), failed)
 
     def _rows_natively(
-        self, native: NativeColumns, payloads: pa.Array, writers: pa.Array, failed: dict[int, DecodeFailed]
+        self, native: NativeAvro, payloads: pa.Array, writers: pa.Array, failed: dict[int, DecodeFailed]
     ) -> pa.Array:
         """failed: gets those that do. Raises NoRoom where together they are too much."""
         rows, refused, values = native.decode(payloads, writers)
         if not refused.size:
             return rows
-        at = pa.array(refused)
         of_refused: dict[int, DecodeFailed] = {}
-        again = self._rows(payloads.take(at), writers.take(at), of_refused, held=values)
+        again = self._rows(taken_rows(payloads, refused), taken_rows(writers, refused), of_refused, held=values)
         failed.update((int(refused[row]), failure) for row, failure in of_refused.items())
         if len(of_refused) == len(refused):
             return rows
-        order = np.arange(len(rows))
-        order[refused] = np.arange(len(rows), len(rows) + len(refused))
-        return concatenated([rows, again]).take(pa.array(order))
+        return replaced(rows, refused, again)
 
     def _rows(self, payloads: pa.Array, writers: pa.Array, failed: dict[int, DecodeFailed], held: int = 0) -> pa.Array:
         """failed: gets those that do. held: values that others have. Raises NoRoom where together they are too much."""
@@ -158,8 +162,7 @@ class AvroDecoder:
 
     def _decoded(self, rows: pa.Array, failed: dict[int, DecodeFailed]) -> Decoded:
         if not failed:
-            none = pa.nulls(len(rows), pa.int32()), pa.nulls(len(rows), pa.string())
-            return Decoded(rows, pa.array(np.zeros(len(rows), np.int8)), *none)
+            return all_fine(rows)
         status = np.zeros(len(rows), np.int8)
         at: list[int | None] = [None] * len(rows)
         detail: list[str | None] = [None] * len(rows)
@@ -168,14 +171,6 @@ class AvroDecoder:
             at[row] = failure.at
             detail[row] = failure.detail
         return Decoded(rows, pa.array(status), pa.array(at, pa.int32()), pa.array(detail, pa.string()))
-
-
-def concatenated(arrays: list[pa.Array]) -> pa.Array:
-    """Raises NoRoom."""
-    try:
-        return pa.concat_arrays(arrays)
-    except pa.ArrowInvalid:  # texts of 2 GiB
-        raise NoRoom from None
 
 
 def _no_value(_data: bytes, _at: int) -> int:

@@ -1,45 +1,41 @@
-"""Payloads → columns by `sigla_native`, our extension in Rust: the plans that `avro_fill` runs, over Arrow's buffers.
+"""Avro's payloads → columns by the extension: the plans that `avro_fill` runs, over Arrow's buffers."""
 
-It has no sentences. A row that it refuses is told, and read once more in Python, which names the reason and the byte.
-"""
+from typing import Final
 
-from typing import Any, Final
-
-import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from sigla.decoding.avro_plan import Plan
 from sigla.decoding.decoder import Limits
-from sigla_pipelines.land.decoders.avro_columns import NoRoom, Struct
+from sigla_pipelines.land.decoders.avro_columns import Struct
 from sigla_pipelines.land.decoders.avro_fill import Unfit
-from sigla_pipelines.land.decoders.avro_program import Instruction, Programs
+from sigla_pipelines.land.decoders.avro_program import Programs
 from sigla_pipelines.land.decoders.decoder import Native
 from sigla_pipelines.land.decoders.extension import chosen_extension
+from sigla_pipelines.land.decoders.instructions import Instruction
+from sigla_pipelines.land.decoders.native_columns import NativeColumns, Places
 
 
-def native_columns(native: Native, columns: Struct, limits: Limits, most: int) -> "NativeColumns | None":
+def native_avro(native: Native, columns: Struct, limits: Limits) -> "NativeAvro | None":
     """None where the columns are Python's to fill. Raises NotInstalled."""
     found = chosen_extension(native)
     if found is None:
         return None
     try:
-        return NativeColumns(found, columns, limits, most)
+        programs = Programs(columns, depth=limits.depth)
     except Unfit:
         return None
+    return NativeAvro(programs, NativeColumns(found, columns.type, limits))
 
 
 REFUSE_ALL: Final = [Instruction("refuse")]
 
 
-class NativeColumns:
-    """The columns of one reader. most: values in lists of all rows that are read at once."""
+class NativeAvro:
+    """The columns of one reader, and a program for each writer."""
 
-    def __init__(self, extension: Any, columns: Struct, limits: Limits, most: int) -> None:
-        """extension: the module `sigla_native`. Raises Unfit where Python makes values of a column."""
-        self._programs = Programs(columns, depth=limits.depth)
-        self._columns = extension.Native(columns.type, limits.max_bytes, limits.values, most, limits.trailing)
-        self._too_much = extension.TooMuch
+    def __init__(self, programs: Programs, columns: NativeColumns) -> None:
+        self._programs = programs
+        self._columns = columns
 
     def add(self, plan: Plan) -> None:
         """Writers are known by their numbers, in the order in which they were added."""
@@ -49,10 +45,6 @@ class NativeColumns:
             program = REFUSE_ALL
         self._columns.add(program)
 
-    def decode(self, payloads: pa.Array, writers: pa.Array) -> tuple[pa.StructArray, npt.NDArray[np.int64], int]:
-        """Rows, null where one is refused; the numbers of those; values in lists. Raises NoRoom."""
-        try:
-            rows, refused, values = self._columns.decode(payloads, writers)
-        except self._too_much:
-            raise NoRoom from None
-        return rows, np.flatnonzero(refused.to_numpy(zero_copy_only=False)), values
+    def decode(self, payloads: pa.Array, writers: pa.Array) -> tuple[pa.StructArray, Places, int]:
+        """What `NativeColumns.decode` gives."""
+        return self._columns.decode(payloads, writers)

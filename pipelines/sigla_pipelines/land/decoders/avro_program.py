@@ -1,12 +1,8 @@
-"""A plan, flat: instructions for `sigla_native`, whose `program.rs` says what each one does.
+"""A plan of Avro, flat: instructions for `sigla_native`."""
 
-An instruction is a name, numbers and texts. Its numbers are columns, in the order in which a type is read (the struct
-of the whole record is 0); instructions that stand before it; or figures.
-"""
-
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from struct import pack, unpack
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
 import pyarrow as pa
 
@@ -25,45 +21,7 @@ from sigla.decoding.avro_plan import (
 )
 from sigla_pipelines.land.decoders.avro_columns import Column, Plain, Repeated, Struct
 from sigla_pipelines.land.decoders.avro_fill import Unfit
-
-INSTRUCTIONS: Final[Mapping[str, tuple[tuple[str, ...], bool]]] = {
-    "null": (("column",), False),
-    "boolean": (("column",), False),
-    "number": (("column", "figure", "figure", "figure"), False),
-    "float": (("column",), False),
-    "double": (("column",), False),
-    "text": (("column",), False),
-    "bytes": (("column",), False),
-    "fixed": (("column", "figure"), False),
-    "decimal": (("column", "figure", "figure"), False),
-    "uuid": (("column",), False),
-    "enum": (("column",), True),
-    "array": (("column", "step", "figure"), False),
-    "map": (("column", "step", "figure"), False),
-    "union": (("steps",), False),
-    "member": (("column", "figure", "step"), False),
-    "record": (("column", "steps"), False),
-    "refuse": ((), False),
-    "put_boolean": (("column", "figure"), False),
-    "put_number": (("column", "figure"), False),
-    "put_double": (("column", "figure"), False),
-    "put_bytes": (("column",), True),
-    "put_decimal": (("column",), True),
-    "put_items": (("column", "figure", "steps"), False),
-}
-"""What the numbers of each one are, and whether it has texts. `native/README.md` says what it does."""
-
-NOWHERE: Final = -1
-"""In place of a column: the value is read and not kept. As the size of a decimal: it is written in front."""
-
-
-class Instruction(NamedTuple):
-    name: str
-    numbers: tuple[int, ...] = ()
-    texts: tuple[bytes | None, ...] = ()
-
-
-Program: TypeAlias = list[Instruction]
+from sigla_pipelines.land.decoders.instructions import NOWHERE, Program, Programming
 
 
 class Programs:
@@ -100,21 +58,13 @@ def _all(column: Column) -> Iterator[Column]:
         yield from _all(each)
 
 
-class _ProgramMaking:
+class _ProgramMaking(Programming):
     """known: the instruction of each step and column, because types may be used many times."""
 
     def __init__(self, numbers: Mapping[int, int]) -> None:
+        super().__init__()
         self.numbers = numbers
-        self.made: Program = []
-        self.known: dict[Any, int] = {}
-
-    def add(self, name: str, numbers: Sequence[int] = (), texts: Sequence[bytes | None] = ()) -> int:
-        """The number of the instruction."""
-        instruction = Instruction(name, tuple(numbers), tuple(texts))
-        if instruction not in self.known:
-            self.known[instruction] = len(self.made)
-            self.made.append(instruction)
-        return self.known[instruction]
+        self.known: dict[tuple[int, int], int] = {}
 
     def into(self, step: Step, column: Column | None) -> int:
         """column: None where the value is not kept."""

@@ -10,6 +10,7 @@ from itertools import accumulate, chain
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
@@ -188,6 +189,21 @@ def decoded(
         pa.array([each and each.at for each in failed], pa.int32()),
         pa.array([each and each.detail for each in failed], pa.string()),
     )
+
+
+def all_fine(rows: pa.Array) -> Decoded:
+    nothing = pa.nulls(len(rows), pa.int32()), pa.nulls(len(rows), pa.string())
+    return Decoded(rows, pa.array(np.zeros(len(rows), np.int8)), *nothing)
+
+
+def woven(rows: pa.Array, at: npt.NDArray[np.int64], others: Decoded) -> Decoded:
+    """rows: all. at: the places of those of which others tells more; all else are fine."""
+    where = np.full(len(rows), -1, np.int64)
+    where[at] = np.arange(len(at))
+    places = pa.array(where, mask=where < 0)
+    status = np.zeros(len(rows), np.int8)
+    status[at] = others.status
+    return Decoded(rows, pa.array(status), others.at.take(places), others.detail.take(places))
 
 
 def _fitting(member: StructMember, values: Values, failures: dict[int, DecodeFailed], diagnose: Diagnose) -> pa.Array:

@@ -49,4 +49,4 @@ def remark(native: Native) -> str:
     """What to tell people, once; empty where there is nothing."""
     if native is not Native.AUTO or installed():
         return ""
-    return f"{PACKAGE} is not installed: Avro records are decoded in Python, which takes about 20 times the CPU."
+    return f"{PACKAGE} is not installed: Avro and Protobuf are decoded in Python, which takes about 20 times the CPU."

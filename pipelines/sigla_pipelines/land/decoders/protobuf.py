@@ -25,6 +25,7 @@ from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, Final, cast
 
+import numpy as np
 import orjson
 import pyarrow as pa
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
@@ -49,10 +50,14 @@ from sigla.decoding.protobuf_walk import diagnosis
 from sigla.decoding.reasons import Reason
 from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.decoders import columns
+from sigla_pipelines.land.decoders.avro_columns import NoRoom
 from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, StructMember
-from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Native, Writer
+from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Native, TooMuch, Writer
+from sigla_pipelines.land.decoders.extension import chosen_extension
+from sigla_pipelines.land.decoders.native_columns import NativeColumns, replaced, taken_rows
 from sigla_pipelines.land.decoders.notes import NO_TAGS, Note, PathTags, Tags, with_unit
 from sigla_pipelines.land.decoders.protobuf_notes import message_tags, note_of_field, tags_within
+from sigla_pipelines.land.decoders.protobuf_program import NoProgram, protobuf_program
 from sigla_pipelines.land.decoders.times import Times, of_protobuf, protobuf_unit
 
 SCALARS: Final[Mapping[int, pa.DataType]] = {
@@ -80,15 +85,18 @@ OPEN: Final = frozenset(f"{PACKAGE}.{name}" for name in ("Any", "ListValue", "St
 def decoder(
     reader: Writer, *, limits: Limits = STANDARD, additional: Additional = Additional.KEEP, native: Native = Native.AUTO
 ) -> "ProtobufDecoder":
-    """The decoder of the message that the reader's path leads to. Raises Unreadable."""
-    del additional, native
-    return ProtobufDecoder(reader, limits)
+    """The decoder of the message that the reader's path leads to. Raises Unreadable, NotInstalled."""
+    del additional
+    return ProtobufDecoder(reader, limits, native=native)
 
 
 class ProtobufDecoder:
-    """Reads what was written as the message of the same full name, whatever its file was."""
+    """Reads what was written as the message of the same full name, whatever its file was.
 
-    def __init__(self, reader: Writer, limits: Limits) -> None:
+    What the extension refuses is read by Google's runtime, and of what that cannot read the walker says why.
+    """
+
+    def __init__(self, reader: Writer, limits: Limits, *, native: Native = Native.AUTO) -> None:
         self.reader = reader
         self.limits = limits
         self.name = record_name(reader.source, reader.indexes)
@@ -102,6 +110,20 @@ class ProtobufDecoder:
         # The fields of a writer are known by their numbers: all that counts is whether it had the reader's own.
         self.reads: dict[bool, Read] = {own: parser(self.message, own=own, limits=limits) for own in (True, False)}
         self.writers: list[Read] = []
+        self.native = self._native(native)
+
+    def _native(self, native: Native) -> NativeColumns | None:
+        """Raises NotInstalled."""
+        found = chosen_extension(native)
+        try:
+            program = protobuf_program(self.descriptor, self.type) if found else None
+        except NoProgram:
+            return None
+        if program is None:
+            return None
+        columns = NativeColumns(found, self.type, self.limits)
+        columns.add(program)
+        return columns
 
     def add(self, writer: Writer) -> int:
         name = record_name(writer.source, writer.indexes)
@@ -111,6 +133,20 @@ class ProtobufDecoder:
         return len(self.writers) - 1
 
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
+        if self.native is None:
+            return self._in_python(payloads, writers)
+        try:
+            rows, refused, _ = self.native.decode(payloads, pa.array(np.zeros(len(payloads), np.int32)))
+            if not refused.size:
+                return columns.all_fine(rows)
+            again = self._in_python(taken_rows(payloads, refused), taken_rows(writers, refused))
+            return columns.woven(replaced(rows, refused, again.rows), refused, again)
+        except NoRoom:
+            if len(payloads) > 1:
+                raise TooMuch from None
+        return self._in_python(payloads, writers)
+
+    def _in_python(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         data = payloads.to_pylist()
         messages, failures = [], dict[int, DecodeFailed]()
         for row, (payload, writer) in enumerate(zip(data, writers.to_pylist(), strict=True)):

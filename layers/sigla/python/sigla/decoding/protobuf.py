@@ -6,19 +6,21 @@ says which message it was, by the path in the frame, and the message of that ful
 Google's own runtime does so, with the files that were compiled when the schema was registered.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import islice
 from typing import Any, Final, cast
 
 from google.protobuf import descriptor_pb2, message_factory
-from google.protobuf.descriptor import Descriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError, Message
 
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
-from sigla.decoding.protobuf_fields import fields
-from sigla.decoding.protobuf_plain import is_map, plain
+from sigla.decoding.protobuf_fields import fields, there
+from sigla.decoding.protobuf_plain import is_map, item, plain
 from sigla.decoding.protobuf_walk import diagnosis
 from sigla.decoding.reasons import Reason
 
@@ -210,16 +212,39 @@ def parser(message: type[Message], *, own: bool = True, limits: Limits = STANDAR
             raise _fault(payload, message, limits) or DecodeFailed(Reason.DEPTH, "nested too deep")
         if required and not message.IsInitialized(found):
             reason = Reason.DECODE_INVALID if own else Reason.INCOMPATIBLE_READER
-            raise DecodeFailed(reason, f"without {', '.join(_missing(message, found))}, which is required")
+            named = list(islice(_missing(found), MOST_NAMED + 1))
+            more = " and more" if len(named) > MOST_NAMED else ""
+            raise DecodeFailed(reason, f"without {', '.join(named[:MOST_NAMED])}{more}, which is required")
         return found
 
     return read
 
 
-def _missing(message: Any, found: Message) -> list[str]:
-    """message: its class; Any, because the published types do not know that it can tell."""
-    names: list[str] = message.FindInitializationErrors(found)
-    return names
+def _missing(message: Any, around: str = "") -> Iterator[str]:
+    """The paths of fields that are required and not there, as the runtime's own `FindInitializationErrors` has them.
+
+    That one ends the process where the message is a map's value (protobuf 7.36.2). message: Any; the published
+    types do not know what a message can tell of itself.
+    """
+    for field in fields(cast("Descriptor", type(message).DESCRIPTOR)).values():
+        if field.is_required and not there(message, field):
+            yield f"{around}{field.name}"
+    for field, value in type(message).ListFields(message):
+        if field.message_type is None:
+            continue
+        for at, inner in _messages_of(field, value):
+            yield from _missing(inner, f"{around}{field.name}{at}.")
+
+
+def _messages_of(field: FieldDescriptor, value: Any) -> Iterator[tuple[str, Any]]:
+    """Each message that a field has, and what stands behind its name. Keys that are not UTF-8 cannot be looked up."""
+    if is_map(field):
+        keys = (key for key in value if not isinstance(key, bytes))
+        yield from ((f"[{json.dumps(key)}]", value[key]) for key in keys if item(field).message_type)
+    elif field.is_repeated:
+        yield from ((f"[{at}]", each) for at, each in enumerate(value))
+    else:
+        yield "", value
 
 
 def _fault(payload: bytes, message: type[Message], limits: Limits) -> DecodeFailed | None:
