@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from infra.region_usage import FOLLOWING
 from infra.usage import CATCH_UP, EXPORTERS, ISSUERS, METRIC, PROBE, RUN_MINUTES, SECONDS_A_MONTH, bill, heartbeat, run
 
 # A dashboard is free where it is one of the account's first three.
@@ -32,6 +33,11 @@ SCHEDULED = {
     "rate(1 minute)": ("heartbeats of zones", heartbeat().total),
     "rate(1 day)": ("probes of the registry", bill(PROBE, restores=1).total),
 }
+
+BOTH_REGIONS = "What two regions of a registry do for each other"
+"""The description of the clock that comes each minute where a registry has two regions; else it is a zone's."""
+TURN = ("turns of a region that follows", bill(FOLLOWING).total)
+"""Those of a primary take less."""
 
 # Every other type that our templates have, so that a new one is looked at before it is deployed.
 FREE_WHILE_IDLE = frozenset(
@@ -110,7 +116,9 @@ def _items(resources: Any) -> Iterator[Item]:
     dashboards = len(kinds.pop("AWS::CloudWatch::Dashboard", []))
     # A rule that waits for events costs nothing while none come.
     rules = [each for each in kinds.pop("AWS::Events::Rule", []) if "ScheduleExpression" in each]
+    turns = sum(each.get("Description") == BOTH_REGIONS for each in rules)
     schedules = Counter(each["ScheduleExpression"] for each in rules)
+    schedules["rate(1 minute)"] -= turns
     nodes = [*kinds.pop("AWS::ElastiCache::ReplicationGroup", []), *kinds.pop("AWS::ElastiCache::CacheCluster", [])]
     # Those of S3 and DynamoDB are gateways, and free.
     endpoints = [each for each in kinds.pop("AWS::EC2::VPCEndpoint", []) if each["VpcEndpointType"] == "Interface"]
@@ -132,6 +140,7 @@ def _items(resources: Any) -> Iterator[Item]:
     for schedule, (what, each) in SCHEDULED.items():
         count = schedules[schedule] * _times_a_month(schedule)
         yield Item(what, count, count * each)
+    yield Item(TURN[0], turns * _times_a_month("rate(1 minute)"), turns * _times_a_month("rate(1 minute)") * TURN[1])
     for job, count in runs.items():
         yield Item(f"runs of {job} that find little to do", count, count * run(job))
     yield Item("private endpoints", len(endpoints), len(endpoints) * ENDPOINT_HOUR * HOURS)

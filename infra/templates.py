@@ -84,11 +84,11 @@ class NotReleasable(Exception):
 def shapes() -> Iterator[tuple[str, Settings]]:
     """An example of each released shape, by its name: stage files of examples, with other zones and choices.
 
-    Jobs are not among them: they have files of their own, which CDK packs.
+    Jobs are not among them: they have files of their own, which CDK packs. A second region is not, either.
     """
     for path in sorted(EXAMPLES.glob("*.toml")):
         given = read(path)
-        if given.get("pipelines.enabled"):
+        if given.get("pipelines.enabled") or given.get("regions.peer"):
             continue
         zones = listed(given.get("zones", ""))
         fit = [each for each in CHOICES if each != "url" or given.get("front_door.public", True)]

@@ -22,7 +22,7 @@ CDK_JSON = Path(__file__).parents[2] / "cdk.json"
 FLAGS: dict[str, Any] = json.loads(CDK_JSON.read_text())["context"]
 """CDK's own."""
 
-EXAMPLES = ("default", "zones-valkey", "zones-memcached", "private", "everything", "pipelines")
+EXAMPLES = ("default", "zones-valkey", "zones-memcached", "private", "everything", "pipelines", "regions")
 """Stage files in infra/examples."""
 
 HASH_SECRET = "arn:aws:secretsmanager:us-east-1:111122223333:secret:land-AbCdEf"

@@ -33,6 +33,7 @@ def test_each_example_has_what_it_is_called_after(examples: dict[str, Template])
     assert caches["default"] == caches["pipelines"] == []
     assert any(name.startswith("ZonePrivateUrl") for name in examples["private"]["Outputs"])
     assert "AWS::EMRServerless::Application" in kinds(examples["pipelines"]) & kinds(examples["everything"])
+    assert "RegionPeer" in examples["regions"]["Outputs"]
     assert examples["everything"]["Outputs"]["GivenStorage"]["Value"] == "bucket_name,table_name"
     assert "GivenStorage" not in examples["default"]["Outputs"]
 
@@ -64,7 +65,10 @@ def test_every_alarm_has_a_row_and_every_row_an_alarm(examples: dict[str, Templa
 
 
 def test_a_row_says_whether_its_alarm_pages(examples: dict[str, Template]) -> None:
-    """One example has all of them, and a topic for pages alone."""
-    everything = examples["everything"]
-    made = {name: everything["Resources"][alarm]["Properties"] for name, alarm in alarms(everything).items()}
+    """Two examples have all of them together, and a topic for pages alone: with zones there is no second region."""
+    made = {
+        name: examples[each]["Resources"][alarm]["Properties"]
+        for each in ("everything", "regions")
+        for name, alarm in alarms(examples[each]).items()
+    }
     assert dict(documented()) == {name: "page" if "AlarmActions" in each else "note" for name, each in made.items()}

@@ -29,7 +29,7 @@ from sigla.registry import Options, Registry
 from sigla.registry.resources import OFFERED_BYTES
 from sigla.registry.steps import known, parsed
 from sigla.registry.steps.quota import Quota, Quotas, SharedQuota
-from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, InvalidSetting, Settings, listed
+from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnTally, OwnZones
@@ -152,6 +152,20 @@ def table_and_bucket(settings: Settings) -> "Iterator[tuple[Clients, AwsStore]]"
         closing(
             AwsStore(clients, table, bucket, SystemClock(), registry=name, secrets_key=settings.exporters_key)
         ) as store,
+    ):
+        yield clients, store
+
+
+@contextmanager
+def table_and_bucket_of(address: Address) -> "Iterator[tuple[Clients, AwsStore]]":
+    """Those of an address, in the region that it names."""
+    from sigla.aws.clients import Clients
+    from sigla.stores.dynamodb.store import AwsStore
+
+    table, bucket = address.names
+    with (
+        closing(Clients(region=address.region)) as clients,
+        closing(AwsStore(clients, table, bucket, SystemClock(), registry=address.registry)) as store,
     ):
         yield clients, store
 

@@ -277,6 +277,9 @@ COPYING = "COPYING"
 COMPLETE = "COMPLETE"
 """Beside it: up to which moment a table that follows has what the other one has."""
 
+ALONE = "ALONE"
+"""And how long a copy is left to whoever is at it."""
+
 ROLE = "ROLE"
 """The row of a partition by which commits check what the region is."""
 

@@ -31,6 +31,9 @@ EXPORTERS_HERE, EXPORTERS_ELSEWHERE = "here", "elsewhere"
 """Where exporters of a function's registry are written down: by this function; or by another one, since this one has
 no way to the place for credentials."""
 
+PRIMARY, FOLLOWER = "primary", "follower"
+"""What a region is to be while its data do not say."""
+
 REGISTRY_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """The name of a registry, where several share a store, a deployment or a server: a part of keys, objects and hosts."""
 REGISTRY_NAME_FORM: Final = "1 to 63 of a-z, 0-9 and '-', not '-' first"
@@ -80,6 +83,8 @@ class Settings:
     exporters_function: what the journal's function wakes whenever it has told something new.
     events_bus: a bus of EventBridge, by name or ARN, which gets an event of each commit from the journal's function;
         empty: there are no events.
+    region_peer: where the registry has its other region, as an `Address` with a region; empty: it has none.
+    region_role: what this one is to be while its data do not say, `PRIMARY` or `FOLLOWER`.
     exporters_key: the ARN of the KMS key that encrypts what clients bring as credentials of exporters; empty: that of
         AWS for the parameter store.
     zone: the availability zone that a function was put into, by its AZ id; empty: none in particular.
@@ -127,6 +132,8 @@ class Settings:
     exporters: str = ""
     exporters_function: str = ""
     events_bus: str = ""
+    region_peer: str = ""
+    region_role: str = PRIMARY
     exporters_key: str = ""
     zone: str = ""
     ring: str = ""
@@ -183,6 +190,8 @@ class Settings:
             raise InvalidSetting(
                 f"{PREFIX}EVENTS_BUS is of the journal's function in AWS: set {PREFIX}TABLE and {PREFIX}BUCKET, too."
             )
+        if settings.region_role not in (PRIMARY, FOLLOWER):
+            raise InvalidSetting(f"{PREFIX}REGION_ROLE is {settings.region_role}; it must be {PRIMARY} or {FOLLOWER}.")
         if settings.ring and not catalog:
             raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")
         if settings.default_level.upper() not in LEVELS:
@@ -224,6 +233,17 @@ class Settings:
             except InvalidSetting as problem:
                 raise InvalidSetting(f"{PREFIX}STORE: {problem}") from None
         return Address.of(self.data, self.bucket, self.table, self.registry_name)
+
+    @property
+    def peer(self) -> "Address":
+        """Where the other region keeps its data. Raises InvalidSetting."""
+        try:
+            found = Address.read(self.region_peer, self.registry_name)
+        except InvalidSetting as problem:
+            raise InvalidSetting(f"{PREFIX}REGION_PEER: {problem}") from None
+        if not found.region:
+            raise InvalidSetting(f"{PREFIX}REGION_PEER is {self.region_peer!r}; it must end with ?region=REGION.")
+        return found
 
 
 STORE_FORM = "file:DIR, memory: or dynamodb+s3://TABLE/BUCKET"

@@ -136,6 +136,34 @@ def exporters_handler() -> "Renewed":
     return Renewed(build)
 
 
+def replay_handler() -> "Renewed":
+    """What a registry does for its other region, as a Lambda function. Raises InvalidSetting."""
+    from sigla.functions.lifecycle import Renewed
+    from sigla.functions.replay import OtherRegionTold, Replaying
+    from sigla.instances import table_and_bucket_of
+    from sigla.regions.nouns import RegionKind
+
+    settings = Settings.read(os.environ)
+    _table_of(settings, "The function of two regions")
+    peer = settings.peer
+
+    def build(opened: ExitStack) -> "Handler":
+        _, here = opened.enter_context(table_and_bucket(settings))
+        others, there = opened.enter_context(table_and_bucket_of(peer))
+        turns = Replaying(
+            here,
+            there,
+            OtherRegionTold(others.events, peer.names[0], settings.registry_name),
+            registry=settings.registry_name,
+            names=(str(settings.address), str(peer)),
+            becomes=RegionKind(settings.region_role),
+        )
+        ownership = opened.enter_context(owning(settings, here))
+        return ownership.doing(turns) if ownership else turns
+
+    return Renewed(build)
+
+
 def issuers_handler() -> "Renewed":
     """What puts the keys of issuers into the bucket, as a Lambda function. Raises InvalidSetting."""
     from sigla.functions.issuers import IssuerTurns

@@ -71,5 +71,6 @@ class RegistryBeside(Construct):
                 journal=None,
                 exporters=exporters,
                 issuers=issuers,
+                replay=None,
                 recipients=recipients,
             )

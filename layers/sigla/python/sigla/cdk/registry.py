@@ -33,6 +33,7 @@ from sigla.cdk.parts.recipients import Recipients
 from sigla.cdk.parts.watch import Door, Watch
 from sigla.cdk.parts.zone import Zone
 from sigla.cdk.pipelines import Pipelines
+from sigla.cdk.replay import Replay
 from sigla.cdk.service import Grants, Service
 from sigla.cdk.storage import Storage
 from sigla.deployment.choices import issuers
@@ -84,6 +85,7 @@ class Registry(Construct):
         self.zones = self._zones() if chosen.zone_ids else {}
         self.exporters = self._exporters() if chosen.exporters else None
         self.issuers = self._issuers() if chosen.issuers else None
+        self.replay = self._replay() if chosen.regions.peer else None
         # A table on LocalStack has no stream to follow, and no person is to be woken.
         self.journal = None if chosen.local else self._journal()
         self.jobs = self._jobs(placed) if chosen.pipelines.enabled else None
@@ -224,6 +226,14 @@ class Registry(Construct):
         }
         return made
 
+    def _replay(self) -> Replay:
+        made = Replay(self, "Replay", settings=self.settings, storage=self.storage, functions=self.functions)
+        self.outputs |= {
+            "ReplayName": (made.function.function_name, "The function that keeps two regions in step"),
+            "ReplayLogGroupName": (made.log_group.log_group_name, "The log of the two regions, a line per minute"),
+        }
+        return made
+
     def _journal(self) -> Journal:
         """With it alarms, of which some are about it."""
         journal = Journal(
@@ -243,6 +253,7 @@ class Registry(Construct):
             journal=journal,
             exporters=self.exporters,
             issuers=self.issuers,
+            replay=self.replay,
             recipients=self.recipients,
         )
         self.outputs |= {

@@ -15,7 +15,7 @@ from constructs import Construct
 from sigla import keys
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.cdk.parts.fingerprint import name_version, note_parts
-from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
+from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_a_key, use_of_the_key
 from sigla.cdk.storage import Storage
 from sigla.cdk.variables import Place, variables
 from sigla.deployment.settings import Settings
@@ -110,7 +110,8 @@ class Grants:
             allow("Identity", "dynamodb:BatchGetItem", on=[self.table.table_arn], when=marks),
             allow("Served", "dynamodb:Query", on=[self.table.table_arn], when=served),
             allow("Mark", "s3:GetObject", on=self.places("identity.json", of=whose)),
-            *(self.stream(given_up) if given_up else []),
+            *(self.stream() if given_up else []),
+            *([allow("GivingUp", "sqs:SendMessage", on=[given_up.queue_arn])] if given_up else []),
             *([allow("Waking", "lambda:InvokeFunction", on=[exporters.function_arn])] if exporters else []),
             *self.bus(),
             allow("Reading", "s3:GetObject", on=self.places("schemas/*", "journal/*", of=whose)),
@@ -141,6 +142,35 @@ class Grants:
             *self.identity(),
             allow("Issuers", "s3:GetObject", "s3:PutObject", on=self.objects("issuers")),
             *self.found_and_told(log),
+        ]
+
+    def of_the_replay(self, log: logs.ILogGroup) -> list[iam.PolicyStatement]:
+        """It carries out here what the other region has committed, and reads there all that the registry has.
+
+        Over there it writes what the region is, and how far ids are given: rows of settings, contexts and roles. What
+        that region has committed it cannot change, and no object of it. A scan names no partition.
+        """
+        other, account = self.settings.regions, f"{Aws.PARTITION}:dynamodb:{self.settings.regions.region}"
+        table = f"arn:{account}:{Aws.ACCOUNT_ID}:table/{other.table}"
+        bucket = f"arn:{Aws.PARTITION}:s3:::{other.bucket}"
+        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
+        roles = [f"{self.registry}#{each}" for each in ("g", "region#*", "x#*")]
+        written = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": roles}}
+        named = {"StringLikeIfExists": {"s3:prefix": [f"{self.registry}/*"]}}
+        return [
+            *self.rows(),
+            *self.identity(),
+            *(self.stream() if self.settings.replay_stream else []),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids")),
+            allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids")),
+            *self.found_and_told(log),
+            allow("OtherRows", *READ, on=[table], when=bound),
+            allow("OtherTable", "dynamodb:Scan", on=[table]),
+            allow("OtherRole", "dynamodb:ConditionCheckItem", "dynamodb:UpdateItem", on=[table], when=written),
+            allow("OtherObjects", "s3:GetObject", on=[f"{bucket}/{self.registry}/{each}/*" for each in OBJECTS]),
+            allow("OtherNames", "s3:ListBucket", on=[bucket], when=named),
+            allow("Telling", "events:PutEvents", on=[other.bus(Aws.PARTITION, Aws.ACCOUNT_ID)]),
+            *use_of_a_key("OtherKey", other.peer_key_arn, other.region),
         ]
 
     def issuers(self) -> list[str]:
@@ -220,11 +250,8 @@ class Grants:
         every = f"/sigla/{self.table.table_name}/{self.registry}/*"
         return f"arn:{Aws.PARTITION}:ssm:{Aws.REGION}:{Aws.ACCOUNT_ID}:parameter{every}"
 
-    def stream(self, given_up: sqs.IQueue) -> list[iam.PolicyStatement]:
-        return [
-            allow("Stream", *STREAM, on=[f"{self.table.table_arn}/stream/*"]),
-            allow("GivingUp", "sqs:SendMessage", on=[given_up.queue_arn]),
-        ]
+    def stream(self) -> list[iam.PolicyStatement]:
+        return [allow("Stream", *STREAM, on=[f"{self.table.table_arn}/stream/*"])]
 
     def bus(self) -> list[iam.PolicyStatement]:
         """It looks whether the bus is there, since EventBridge takes events for one that is not, and drops them."""
@@ -259,6 +286,9 @@ class Grants:
 
 EVERY = "*"
 """In place of a registry's name, in what is granted to a pool."""
+
+OBJECTS = ("schemas", "guids")
+"""Kinds of objects that two regions have alike."""
 
 READ = ("dynamodb:BatchGetItem", "dynamodb:Query")
 ROWS = (

@@ -21,6 +21,7 @@ from sigla.deployment.choices import (
     network,
     pipelines,
     platform,
+    regions,
     ring,
     watch,
 )
@@ -31,6 +32,7 @@ from sigla.deployment.choices.journal import JournalChoices
 from sigla.deployment.choices.network import Network
 from sigla.deployment.choices.pipelines import Pipelines
 from sigla.deployment.choices.platform import Platform
+from sigla.deployment.choices.regions import RegionsChoices
 from sigla.deployment.choices.ring import RingChoices
 from sigla.deployment.choices.rules import (
     BUCKET_EXPECTED,
@@ -122,6 +124,7 @@ class Settings:
     function: Function = field(default_factory=Function)
     journal: JournalChoices = field(default_factory=JournalChoices)
     events: EventChoices = field(default_factory=EventChoices)
+    regions: RegionsChoices = field(default_factory=RegionsChoices)
     watch: Watch = field(default_factory=Watch)
     pipelines: Pipelines = field(default_factory=Pipelines)
     platform: Platform = field(default_factory=Platform)
@@ -203,6 +206,11 @@ class Settings:
         """
         is_given = self.table_name or self.bucket_name
         return (self.registry_name, *self.more_registries) if is_given and not self.pool else ()
+
+    @property
+    def replay_stream(self) -> bool:
+        """Whether commits are told to the other region at once: a table on LocalStack has no stream."""
+        return self.journal.stream and not self.local
 
     @property
     def public_doors(self) -> bool:
@@ -316,6 +324,7 @@ _SECTIONS: Mapping[str, Any] = {
     "function": function,
     "journal": journal,
     "events": events,
+    "regions": regions,
     "watch": watch,
     "pipelines": pipelines,
     "platform": platform,

@@ -41,6 +41,8 @@ FILE_ONLY = (
     "table_name",
     "table_stream_arn",
     "zones",
+    "regions.peer",
+    "regions.role",
     "front_door.domain_name",
     "front_door.private_domain",
     "front_door.private_endpoints",

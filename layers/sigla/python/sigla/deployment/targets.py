@@ -45,7 +45,8 @@ class Target:
     """What a deployment points at.
 
     bucket, table: their names; empty: the stack's own. urls: by the names of their outputs, as patterns in which `*`
-    stands for what AWS chooses. rings: the network that the ring of each zone is in, where zones have one.
+    stands for what AWS chooses. rings: the network that the ring of each zone is in, where zones have one. peer: the
+    stores of the registry's other region, as `regions.peer` has them.
     """
 
     stack: str
@@ -58,6 +59,7 @@ class Target:
     zones: tuple[str, ...]
     urls: Mapping[str, str]
     rings: Mapping[str, str]
+    peer: str = ""
 
     @classmethod
     def of(cls, settings: Settings) -> Self:
@@ -72,6 +74,7 @@ class Target:
             zones=settings.zone_ids,
             urls=dict(_urls(settings)),
             rings={} if settings.ring.kind == NONE else {zone: _network(settings, zone) for zone in settings.zone_ids},
+            peer=settings.regions.peer,
         )
 
     @property
@@ -85,6 +88,7 @@ class Target:
             "Registries": (",".join(self.registries), "Further registries in the same table and bucket"),
             "Pool": (",".join(self.pool), "Further registries that the same function serves"),
             "Zones": (",".join(self.zones), "Availability zones with a URL each"),
+            "RegionPeer": (self.peer, "The stores of the registry in its other region"),
             GIVEN: (",".join(given), "Stores that the stack was given and did not make"),
             RINGS: (rings, "The network that the ring of each zone is in, which it cannot leave"),
         }
@@ -128,6 +132,7 @@ def moved(outputs: Mapping[str, str], target: Target) -> list[str]:
     return [
         *_changed("identity", outputs["Identity"], target.identity),
         *_changed("registry_name", outputs.get("RegistryName", ""), target.registry),
+        *(_changed("regions.peer", before, target.peer) if (before := outputs.get("RegionPeer", "")) else ()),
         *_stored(outputs, "bucket_name", "BucketName", target.bucket),
         *_stored(outputs, "table_name", "TableName", target.table),
         *_fewer("registries", listed(outputs.get("Registries", "")), target.registries),

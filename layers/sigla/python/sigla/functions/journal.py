@@ -245,6 +245,15 @@ def time_of(text: str) -> int:
     return round((said if said.tzinfo else said.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
+def rows_inserted(event: Event, registry: str) -> Iterator[Item]:
+    """The journal's rows of a registry that a batch of the stream brings."""
+    begins = f"{keys.component(registry)}#j#"
+    for record in event["Records"]:
+        told = record["dynamodb"]
+        if record["eventName"] == "INSERT" and told["Keys"]["pk"]["S"].startswith(begins):
+            yield _read_image(told["NewImage"])
+
+
 def _read_image(image: Mapping[str, Any]) -> Item:
     """An item as Lambda hands it over: bytes in base64."""
     return read_item({name: {"B": b64decode(each["B"])} if "B" in each else each for name, each in image.items()})

@@ -109,13 +109,21 @@ def allow(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object
     return iam.PolicyStatement(sid=name, actions=list(actions), resources=list(on), conditions=when)
 
 
-def use_of_the_key(settings: Settings) -> list[iam.PolicyStatement]:
-    """What reading and writing takes where `platform.key_arn` encrypts what is stored: by way of the stores alone."""
-    if not settings.key_arn:
+def use_of_a_key(name: str, arn: str, region: str) -> list[iam.PolicyStatement]:
+    """What reading and writing takes where a key encrypts what a region stores: by way of the stores there alone.
+
+    name: of the statement. arn: of the key; empty: none of the account encrypts it.
+    """
+    if not arn:
         return []
-    stores = [f"{store}.{Aws.REGION}.amazonaws.com" for store in key_policy.STORES]
+    stores = [f"{store}.{region}.amazonaws.com" for store in key_policy.STORES]
     by_way_of = {"StringEquals": {"kms:ViaService": stores}}
-    return [allow("Key", *key_policy.ACTIONS, on=[settings.key_arn], when=by_way_of)]
+    return [allow(name, *key_policy.ACTIONS, on=[arn], when=by_way_of)]
+
+
+def use_of_the_key(settings: Settings) -> list[iam.PolicyStatement]:
+    """The same of `platform.key_arn`."""
+    return use_of_a_key("Key", settings.key_arn, Aws.REGION)
 
 
 def deny(name: str, *actions: str, on: Sequence[str], when: Mapping[str, object] | None = None) -> iam.PolicyStatement:

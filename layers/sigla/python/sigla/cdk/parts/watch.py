@@ -12,12 +12,24 @@ from constructs import Construct
 from sigla.cdk.exporters import Exporters
 from sigla.cdk.issuers import Issuers
 from sigla.cdk.journal import CATCH_UP, Journal
-from sigla.cdk.parts.alarms import PERIOD, WatchedMetric, of_a_function, of_a_url, of_an_api, own_metric, set_alarms
+from sigla.cdk.parts.alarms import (
+    MINUTE,
+    PERIOD,
+    WatchedMetric,
+    of_a_function,
+    of_a_url,
+    of_an_api,
+    own_metric,
+    set_alarms,
+)
 from sigla.cdk.parts.dashboard import Dashboard
 from sigla.cdk.parts.recipients import Recipients
+from sigla.cdk.replay import Replay
 from sigla.cdk.service import Service
 from sigla.deployment.settings import Settings
 
+BEHIND = Duration.minutes(1)
+"""How much older than its primary's a follower's data may be."""
 LAG = Duration.hours(1)
 """How late the journal may be before a person has to look into it."""
 DAY, DAYS_LEFT = Duration.days(1), 21
@@ -51,6 +63,7 @@ class Watch(Construct):
         journal: Journal | None,
         exporters: Exporters | None,
         issuers: Issuers | None,
+        replay: Replay | None,
         recipients: Recipients,
     ) -> None:
         super().__init__(scope, name)
@@ -61,6 +74,7 @@ class Watch(Construct):
             *(_of_the_journal(journal) if journal else ()),
             *(_of_exporters(exporters) if exporters else ()),
             *(_of_issuers(issuers) if issuers else ()),
+            *(_of_the_regions(replay) if replay else ()),
         ]
         if settings.watch.alarms:
             set_alarms(self, watched, recipients=recipients, about=f"the registry {settings.registry_name}")
@@ -237,5 +251,61 @@ def _of_exporters(exporters: Exporters) -> Iterator[WatchedMetric]:
         3,
         "the exporters' function was not invoked for a quarter of an hour: its clock comes every two minutes. Look at "
         "the rule of EventBridge, and at the concurrency of the function.",
+        below=True,
+    )
+
+
+def _of_the_regions(replay: Replay) -> Iterator[WatchedMetric]:
+    """Those of either region, whatever it is: no deployment is a part of a promotion."""
+    late = BEHIND.to_milliseconds()
+    yield WatchedMetric(
+        "RegionBehind",
+        replay.told("behind_ms", above=late).metric(statistic="Maximum", period=MINUTE),
+        late,
+        3,
+        "this region follows another one, and its data are older than a minute: what is acknowledged there would be "
+        "missing after a forced promotion. `sigla regions` says what waits; the function's log has the reason.",
+        out_of=5,
+    )
+    yield WatchedMetric(
+        "RegionWaiting",
+        replay.told("waiting_ms", above=late).metric(statistic="Maximum", period=MINUTE),
+        late,
+        3,
+        "a commit of the other region has waited for more than a minute for another one that did not come. "
+        "`sigla regions` counts them.",
+        out_of=5,
+    )
+    yield WatchedMetric(
+        "RegionStopped",
+        replay.told("stopped").metric(statistic="Maximum", period=PERIOD),
+        1,
+        1,
+        "a commit of the other region does not fit what stands here, this region was passed over by a promotion, or it "
+        "cannot become one of two. The function's log says which; see `sigla regions`.",
+    )
+    yield WatchedMetric(
+        "RegionSilent",
+        replay.told("silent").metric(statistic="Sum", period=PERIOD),
+        3,
+        2,
+        "one of the two regions does not answer, or refuses. This one goes on by itself: a primary until the ids that "
+        "the other one knows of are given, a follower with what it has. The function's log has the reason.",
+    )
+    yield WatchedMetric(
+        "RegionErrors",
+        replay.function.metric_errors(period=PERIOD),
+        1,
+        3,
+        "the function of the two regions fails or runs out of time repeatedly. Its log has the reason.",
+        out_of=6,
+    )
+    yield WatchedMetric(
+        "RegionUnattended",
+        replay.function.metric_invocations(period=PERIOD),
+        1,
+        3,
+        "the function of the two regions was not invoked for a quarter of an hour: its clock comes each minute. Look "
+        "at the rule of EventBridge, and at the concurrency that the account has left.",
         below=True,
     )

@@ -144,6 +144,19 @@ TOGETHER: Final[Together] = (
         "events.bus must be in region: name a bus there, with a rule that leads to the one of another region.",
     ),
     (
+        # Their functions reach no other region.
+        lambda given: not given.regions.peer or not given.zones,
+        "regions.peer excludes zones: a registry with zones has one region.",
+    ),
+    (
+        lambda given: not given.regions.peer or not (given.registries or given.pool),
+        "regions.peer is of one registry: leave out registries and pool, and give each of them a stage of its own.",
+    ),
+    (
+        lambda given: not given.region or given.regions.region != given.region,
+        "regions.peer must be in another region than region.",
+    ),
+    (
         lambda given: not given.issuers or given.auth != "none",
         "issuers is of tokens, and auth=none opens the registry to every caller: leave out one of the two.",
     ),

@@ -6,9 +6,9 @@ reading began. When all of them are here, this region is complete up to that mom
 
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
@@ -22,6 +22,7 @@ from sigla.stores.dynamodb.actions import Action, Condition, condition_check, eq
 from sigla.stores.dynamodb.journal import position_at
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import MOST_READ, Cancelled
+from sigla.stores.dynamodb.values import unpacked
 
 if TYPE_CHECKING:
     from sigla.stores.dynamodb.replaying import AwsReplayer
@@ -29,6 +30,12 @@ if TYPE_CHECKING:
 
 FAR_MS: Final = 3_600_000
 """So far back a comparison looks: rows are written late, and clocks may differ by more than they should."""
+NEAR_MS: Final = 180_000
+"""So far back one looks that comes each minute, with others in between that look far: thrice `journal.LATE_MS`."""
+
+
+CommitName = tuple[int, str]
+"""The time of a commit's row, and its nonce: where the row stands."""
 
 
 class Waits(NamedTuple):
@@ -58,13 +65,13 @@ class JournalComparison:
         complete, copied = found.get(self._places.complete()), found.get(self._places.copying())
         return int(complete["at"]) if complete else copied["since"] if copied else 0
 
-    def catch_up(self, until: float) -> Counter[Verdict]:
+    def catch_up(self, until: float, *, back_ms: int = FAR_MS) -> Counter[Verdict]:
         """Carries out what is missing here. until: when to leave the rest to the next call, by `Clock.elapsed`.
 
-        Raises NotAllowed, StoreError.
+        back_ms: so far it looks back from where this region was complete. Raises NotAllowed, StoreError.
         """
         clock, begun = self._here.clock, self._here.clock.now()
-        since = max(0, self.complete_up_to() - FAR_MS)
+        since = max(0, self.complete_up_to() - back_ms)
         verdicts = deliver([], self.replayer)
         missing = self.missing(since)
         while some := list(islice(missing, MOST_READ)):
@@ -83,8 +90,17 @@ class JournalComparison:
             standing = self._here.tools.table.get_many(list(told))
             for key, (at, row) in told.items():
                 if key not in standing:
-                    position = position_at(at, row["nonce"])
-                    yield shipping.shipment(position, orjson.dumps(row), row, self._there.bodies)
+                    yield self._shipment(at, row)
+
+    def named(self, commits: Iterable[CommitName]) -> Iterator[Shipment]:
+        """Those of these commits that the other table has."""
+        places = {self._places.journal(at, nonce): at for at, nonce in commits}
+        for key, item in self._there.tools.table.get_many(list(places)).items():
+            if journal.BROUGHT not in item:
+                yield self._shipment(places[key], unpacked(item["form"]))
+
+    def _shipment(self, at: int, row: Mapping[str, Any]) -> Shipment:
+        return shipping.shipment(position_at(at, row["nonce"]), orjson.dumps(row), row, self._there.bodies)
 
     def waits(self) -> Waits:
         aside = [each.position for each in self.replayer.aside()]

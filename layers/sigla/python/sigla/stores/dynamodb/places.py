@@ -107,6 +107,9 @@ class Places:
     def copying(self) -> Key:
         return keys.copying_pk(self.registry), keys.COPYING
 
+    def copying_alone(self) -> Key:
+        return keys.copying_pk(self.registry), keys.ALONE
+
     def complete(self) -> Key:
         return keys.copying_pk(self.registry), keys.COMPLETE
 

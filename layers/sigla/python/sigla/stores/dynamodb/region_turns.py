@@ -1,15 +1,17 @@
 """What a region does for the other one, each minute, depends on what it is.
 
     primary     it looks at the other region's role. A greater epoch there closes this one: it was
-                promoted. It tells each ceiling again
+                promoted. It tells ceilings again: that of the default context, and with `far` all of them
     joining     it goes on with the copy of the other region's table, and follows once that is complete
-    follower    it compares the two journals, and carries out what is missing here
+    follower    it compares the two journals, and carries out what is missing here: of the last minutes, and with
+                `far` of the last hour
     no role     nothing
 
 Each turn may be cut off, repeated, and done by several at once.
 """
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -21,8 +23,10 @@ from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NoBlock
 from sigla.regions.replay import Verdict
 from sigla.regions.shipping import NotAllowed
-from sigla.stores.dynamodb.comparing import JournalComparison
+from sigla.stores.dynamodb.actions import Condition, equals, update
+from sigla.stores.dynamodb.comparing import FAR_MS, NEAR_MS, JournalComparison
 from sigla.stores.dynamodb.copying import TableCopy
+from sigla.stores.dynamodb.table import Cancelled
 
 if TYPE_CHECKING:
     from sigla.stores.dynamodb.store import AwsStore
@@ -33,11 +37,17 @@ COUNTED: Final = (Verdict.CARRY_OUT, Verdict.EARLY, Verdict.DIVERGES, Verdict.UN
 
 
 class RegionTurns:
-    """here, there: the registry in both regions."""
+    """here, there: the registry in both regions.
 
-    def __init__(self, here: "AwsStore", there: "AwsStore") -> None:
+    far: whether it does what is done now and then. alone_ms: for so long a copy is left to whoever is at it; 0: whoever
+    comes takes over at once.
+    """
+
+    def __init__(self, here: "AwsStore", there: "AwsStore", *, far: bool = True, alone_ms: int = 0) -> None:
         self._here = here
         self._there = there
+        self._far = far
+        self._alone_ms = alone_ms
         self._clock = here.clock
 
     def __call__(self) -> Facts:
@@ -82,7 +92,7 @@ class RegionTurns:
     def _tell_ceilings(self) -> int:
         """For how many contexts the other region knows how far ids are given, and that is far enough for now."""
         told = 0
-        for context in (DEFAULT_CONTEXT, *self._here.catalog.contexts()):
+        for context in (DEFAULT_CONTEXT, *(self._here.catalog.contexts() if self._far else ())):
             try:
                 giving.carried_out(giving.kept_ahead(self._here.region, self._there.region, context))
             except (Closed, NoBlock):
@@ -96,7 +106,7 @@ class RegionTurns:
         here, there = self._here, self._there
         if role.token:  # its catalog is being forgotten (`regions.rejoining`)
             return {"copied": False}
-        if not TableCopy(there.tools, here.tools, there.objects, here.objects, self._clock).go_on(until):
+        if not self._copies_alone(until):
             return {"copied": False}
         theirs = there.region.role()
         if theirs is None or theirs.kind is not RegionKind.PRIMARY:
@@ -104,14 +114,31 @@ class RegionTurns:
         following = replace(role, kind=RegionKind.FOLLOWER, epoch=theirs.epoch, armed=theirs.armed)
         return {"copied": True, "follows": here.region.set_role(role, following)}
 
+    def _copies_alone(self, until: float) -> bool:
+        """Whether the copy is complete. A turn that finds another one at it leaves it to that one."""
+        here, there, now = self._here, self._there, self._clock.now()
+        table, place, over = here.tools.table, here.tools.places.copying_alone(), now + self._alone_ms
+        free = Condition("attribute_not_exists(#until) OR #until <= :now", {"now": now})
+        try:
+            if self._alone_ms:
+                table.update(update(place, {"until": over}, when=free))
+        except Cancelled:
+            return False
+        try:
+            return TableCopy(there.tools, here.tools, there.objects, here.objects, self._clock).go_on(until)
+        finally:
+            if self._alone_ms:
+                with suppress(Cancelled, StoreError):
+                    table.update(update(place, {"until": now}, when=equals(until=over)))
+
     # --- follower ----------------------------------------------------------------------------------------------------
 
     def _follow(self, role: Role, until: float) -> Facts:
         comparison = JournalComparison(self._here, self._there, role)
-        verdicts = comparison.catch_up(until)
+        verdicts = comparison.catch_up(until, back_ms=FAR_MS if self._far else NEAR_MS)
         now, waits = self._clock.now(), comparison.waits()
         return {
-            **_counted(verdicts),
+            **counted(verdicts),
             "waiting": waits.waiting,
             "waiting_ms": 0 if waits.oldest is None else max(1, now - waits.oldest),
             "apart": waits.apart,
@@ -119,5 +146,5 @@ class RegionTurns:
         }
 
 
-def _counted(verdicts: Counter[Verdict]) -> Facts:
+def counted(verdicts: Counter[Verdict]) -> Facts:
     return {verdict.name.lower(): verdicts[verdict] for verdict in COUNTED}

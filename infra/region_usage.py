@@ -1,0 +1,62 @@
+"""What a registry costs that is in two regions, besides its second stack: turns by the clock, and what is told at once.
+
+Calls and units are counted, by tests/infra/test_region_costs.py; milliseconds are assumed, as in infra/usage.py.
+"""
+
+from typing import Final
+
+from infra.trips import Trips
+from infra.usage import EVENT, GIGABYTE, OVERHEAD, READ_UNIT, SECONDS_A_MONTH, WRITE_UNIT, Bill, Work, bill, journaled
+
+FAR_MS: Final = 70
+"""How much longer a question to another region takes."""
+TRANSFERRED_BYTE: Final = 0.02 / GIGABYTE
+"""The price of a byte on its way to another region."""
+TURN_LINE, NAMED_LINE, HEARD_LINE = 225, 95, 150
+"""Bytes of a line at most."""
+TOLD_BYTES: Final = 3_000
+"""A schema of 400 bytes on its way to the other region: its row, its body, and what is said around them."""
+LOOKS: Final = 5
+"""In how many turns a commit is met: those of three minutes, and two that look back for an hour."""
+
+FOLLOWING = Work(
+    Trips((*[("BatchGetItem",)] * 2, *[("Query",)] * 17, ("UpdateItem",), *[("Query",)] * 2, ("BatchGetItem",)), 24, 1),
+    own_ms=10 + 16 * FAR_MS,
+    lines=TURN_LINE + OVERHEAD,
+)
+"""A turn of a follower where nothing is missing: it asks the sixteen parts of the other region's journal."""
+LEADING = Work(Trips((("BatchGetItem",),) * 4, read=5), own_ms=10 + FAR_MS, lines=TURN_LINE + OVERHEAD)
+"""A turn of a primary: what the other region is, and how far ids are given."""
+
+NAMING = Work(Trips((("BatchGetItem",), ("PutEvents",)), read=1), own_ms=10 + FAR_MS, lines=NAMED_LINE + OVERHEAD)
+"""The primary names a commit to the other region."""
+NAMING_NOTHING = Work(Trips((("BatchGetItem",),), read=1), lines=NAMED_LINE + OVERHEAD)
+"""The follower's own stream: what it was told stands in its journal, too."""
+_BEFORE = (*[("BatchGetItem",)] * 2, ("GetObject",), *[("BatchGetItem",)] * 2, ("GetObject",), ("PutObject",) * 2)
+_AFTER = (*[("BatchGetItem",)] * 4, ("TransactWriteItems",), ("BatchGetItem",), ("GetObject",), ("BatchGetItem",))
+HEARING = Work(
+    Trips((*_BEFORE, *_AFTER, ("Query",)), read=16, write=16),
+    own_ms=20 + 2 * FAR_MS,
+    lines=HEARD_LINE + OVERHEAD,
+)
+"""The follower carries out a new version that was named: its row and its body come from the other region."""
+CHECKED_UNITS: Final = 2
+"""What each commit of a primary writes besides: a check of what the region is."""
+
+TURNS: Final = SECONDS_A_MONTH // 60
+
+
+def telling_bill() -> Bill:
+    """The bill of one registration on its way into the other region, alone in its batch."""
+    named = bill(NAMING) + Bill(logs=EVENT, gateway=TOLD_BYTES * TRANSFERRED_BYTE)
+    return named + bill(HEARING) + bill(NAMING_NOTHING) + Bill(dynamodb=CHECKED_UNITS * WRITE_UNIT)
+
+
+def meeting_bill() -> Bill:
+    """What it takes of the turns that meet it: it is read there, and found here."""
+    return Bill(dynamodb=LOOKS * 2 * READ_UNIT)
+
+
+def in_two_regions(registrations: float) -> float:
+    """Dollars that a registration takes in two regions besides what it takes in one. registrations: of a month."""
+    return (telling_bill() + meeting_bill() + journaled(registrations)).total

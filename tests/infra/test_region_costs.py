@@ -1,0 +1,155 @@
+"""What two regions cost: what their functions ask, counted, and so on the page."""
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack, closing
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from infra import prices, region_usage, usage
+from infra.usage import MILLION, Work
+from sigla.aws.clients import Clients
+from sigla.functions.replay import SELDOM_MS, SOURCE, OtherRegionTold, Replaying
+from sigla.regions import rules
+from sigla.regions.nouns import RegionKind
+from sigla.registry import Registry
+from sigla.stores.dynamodb.store import AwsStore
+from tests.attack.stories import register
+from tests.build import FixedClock
+from tests.contract.aws import make_table
+from tests.contract.engines import BUCKET, in_process
+from tests.contract.tables import Tables
+from tests.infra.reading import Template
+from tests.infra.test_regions import regions_stack
+from tests.infra.test_usage import SUBJECT, a_schema
+from tests.infra.test_zone_costs import PAGE, row, rows
+from tests.unit.aws.metering import metered
+
+__all__ = ["regions_stack"]
+
+CLOCK = {"source": "aws.events"}
+OTHER = f"{BUCKET}-of-the-other-region"
+MINUTE_MS = 60_000
+
+
+class Regions:
+    """A primary and its follower, in step. bus: the entries that were put. lines: of both functions."""
+
+    def __init__(self, clients: Clients, opened: ExitStack) -> None:
+        self.clients, self.clock = clients, FixedClock()
+        self.a, self.b = (
+            opened.enter_context(closing(AwsStore(clients, make_table(clients.dynamodb), bucket, self.clock)))
+            for bucket in (BUCKET, OTHER)
+        )
+        self.bus, self.lines = list[Any](), list[Any]()
+        self.registry = Registry(self.a.catalog, self.a.bodies, self.clock)
+        self.leads = self.function(self.a, self.b, RegionKind.PRIMARY)
+        self.follows = self.function(self.b, self.a, RegionKind.FOLLOWER)
+        register(SUBJECT, a_schema(1))(self.registry)
+        self.leads(CLOCK)
+        self.clock.time += rules.KNOWN_MS
+        self.follows(CLOCK)
+        self.clock.time += SELDOM_MS - self.clock.time % SELDOM_MS + MINUTE_MS
+        self.minute()
+
+    def function(self, here: AwsStore, there: AwsStore, becomes: RegionKind) -> Replaying:
+        told = OtherRegionTold(SimpleNamespace(put_events=self.put), "of-the-other-region", "default")
+        names = ("s3://one and the table one", "s3://other and the table other")
+        return Replaying(here, there, told, registry="default", names=names, becomes=becomes, tell=self.lines.append)
+
+    def put(self, Entries: list[Any]) -> Any:  # noqa: N803 - as the client calls it
+        self.bus += Entries
+        return {"Entries": [{} for _ in Entries]}
+
+    def minute(self) -> None:
+        for function in (self.leads, self.follows):
+            function(CLOCK)
+        self.clock.time += MINUTE_MS
+        self.lines.clear()
+
+    def newest(self) -> Any:
+        """The stream's record of the newest commit."""
+        found = self.clients.dynamodb.scan(TableName=self.a._table)["Items"]
+        row = max((each for each in found if each["pk"]["S"].startswith("default#j#")), key=lambda row: row["sk"]["S"])
+        form = {"B": b64encode(row["form"]["B"]).decode()} if "B" in row["form"] else row["form"]
+        image = {**row, "form": form}
+        return {"Records": [{"eventName": "INSERT", "dynamodb": {"Keys": {"pk": row["pk"]}, "NewImage": image}}]}
+
+    def same(self, function: Replaying, event: Any, stated: Work) -> None:
+        """Its calls, round by round, and units; a bus that is asked stands before no meter."""
+        rounds = tuple(each for each in stated.trips.rounds if each != ("PutEvents",))
+        before = len(self.bus)
+        with metered(self.clients, rounds) as meter:
+            function(event)
+        assert meter.seen == tuple(tuple(sorted(each)) for each in rounds)
+        assert (meter.read, meter.write) == (stated.trips.read, stated.trips.write)
+        assert len(self.bus) - before == stated.trips.calls.get("PutEvents", 0)
+        length = len(json.dumps(self.lines[-1], separators=(",", ":")))
+        assert 0.5 * (stated.lines - usage.OVERHEAD) <= length <= stated.lines - usage.OVERHEAD
+
+
+@pytest.fixture
+def regions() -> Iterator[Regions]:
+    with ExitStack() as opened:
+        clients = opened.enter_context(in_process(tables=Tables()))
+        clients.s3.create_bucket(Bucket=OTHER)
+        yield Regions(clients, opened)
+
+
+def test_a_turn_asks_aws_as_often_as_it_is_priced(regions: Regions) -> None:
+    """Nothing is missing, and nothing waits: 43,800 times a month in each region."""
+    regions.same(regions.follows, CLOCK, region_usage.FOLLOWING)
+    regions.same(regions.leads, CLOCK, region_usage.LEADING)
+
+
+def test_a_new_version_is_told_and_carried_out_for_what_it_is_priced(regions: Regions) -> None:
+    register(SUBJECT, a_schema(2))(regions.registry)
+    regions.minute()
+    register(SUBJECT, a_schema(3))(regions.registry)
+    record = regions.newest()
+    regions.same(regions.leads, record, region_usage.NAMING)
+    told = {"source": SOURCE, "detail": json.loads(regions.bus[-1]["Detail"])}
+    regions.same(regions.follows, told, region_usage.HEARING)
+    regions.same(regions.follows, record, region_usage.NAMING_NOTHING)
+    sent = len(json.dumps(record)) + len(a_schema(3)) + len(regions.bus[-1]["Detail"])
+    assert 0.3 * region_usage.TOLD_BYTES <= sent <= region_usage.TOLD_BYTES
+
+
+def test_a_commit_of_a_primary_writes_two_units_more_and_asks_nothing_more(regions: Regions) -> None:
+    """A registry without a second region pays what `infra/trips.py` says: tests/unit/aws/test_trips.py."""
+    lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
+    written, asked = [], []
+    with closing(lone):
+        for registry in (regions.registry, Registry(lone.catalog, lone.bodies, regions.clock)):
+            for number in (2, 3):
+                register(SUBJECT, a_schema(number))(registry)
+            with metered(regions.clients, (), 0.0) as meter:
+                register(SUBJECT, a_schema(4))(registry)
+            written.append(meter.write)
+            asked.append((meter.read, sorted(operation for each in meter.seen for operation in each)))
+    assert written[0] - written[1] == region_usage.CHECKED_UNITS
+    assert asked[0] == asked[1]
+
+
+def test_the_page_shows_what_two_regions_cost(regions_stack: Template, template: Template) -> None:
+    """What each stack has besides, and together no more than is promised."""
+    one, more = ({item.what: item.dollars for item in prices.idle(each)} for each in (template, regions_stack))
+    added = {what: more[what] - one.get(what, 0.0) for what in more if more[what] != one.get(what, 0.0)}
+    leads = region_usage.TURNS * usage.bill(region_usage.LEADING).total
+    turns = added.pop(prices.TURN[0])
+    (alarms,) = added.values()
+    idle = 2 * alarms + turns + leads
+    million = MILLION * region_usage.in_two_regions(MILLION)
+    assert rows("| two regions, a month |") == [
+        row("metrics in alarms, of both stacks", 2 * alarms),
+        row("turns of the follower", turns),
+        row("turns of the primary", leads),
+        row("together, without a request", idle),
+        row("a million new schemas, besides what they take in the primary", million),
+    ]
+    assert idle <= 3
+    assert million <= 35
+    assert f"assumed that a question to the other region takes {region_usage.FAR_MS} ms more" in PAGE
