@@ -47,12 +47,13 @@ class Design(NamedTuple):
     """What the promise rests on; tests leave out one at a time and see an id given twice.
 
     marks: a raise writes its epoch at the other side, too. waits: a first draw gives nothing above what the other side
-    has heard of. keeps: a counter outlives the rows of a registry that rejoins. joins: no ceiling is raised at a side
-    that has forgotten what it gave.
+    has heard of. tells: nor is one brought that is above it. keeps: a counter outlives the rows of a registry that
+    rejoins. joins: no ceiling is raised at a side that has forgotten what it gave.
     """
 
     marks: bool = True
     waits: bool = True
+    tells: bool = True
     keeps: bool = True
     joins: bool = True
 
@@ -266,8 +267,10 @@ def raised(here: Site, there: Site, row: Next, ceiling: int) -> Course[None]:
 def allowed(here: Site, there: Site, epoch: int, wanted: int, content: str) -> Course[None]:
     """Whether an id may be brought: within the bounds of those that are drawn."""
     row = yield from own_row(here, epoch)
-    if wanted > row.ceiling:
-        yield from raised(here, there, row, wanted + BLOCK)
+    # The ceiling of a first draw was told by the other side, which may have died before it knew that.
+    is_heard_of = wanted <= epoch * BLOCK or row.ceiling >= row.first or not here.design.tells
+    if wanted > row.ceiling or not is_heard_of:
+        yield from raised(here, there, row, max(wanted, row.ceiling) + BLOCK)
     table = yield ask(here, "read")
     if wanted < row.first and not table.reconciled and table.held.get(wanted) != content:
         raise Refused("the id may have been given in the other region")

@@ -220,6 +220,25 @@ def a_first_draw_is_not_heard_of(pair: Pair) -> None:
     registered(pair, pair.a, 1)
 
 
+def a_raise_is_known_only_where_it_was_told(pair: Pair) -> None:
+    """A dies while it raises. B, which has heard of it, takes over and brings an id of that block; A comes back."""
+    registered(pair, pair.a, BLOCK + 1)
+    while ceiling(pair.a) < 2 * BLOCK or ceiling(pair.b) <= ceiling(pair.a):
+        raising = pair.register(pair.a, required=False)
+        while not raising.ended and (ceiling(pair.a) < 2 * BLOCK or ceiling(pair.b) <= ceiling(pair.a)):
+            raising.step()
+    brought = ceiling(pair.a) + 2
+    Operation(pair.b.promote(pair.a, 1)).finish()
+    pair.register(pair.b, wanted=brought, required=False).finish("put")
+    Operation(pair.a.promote_by_force()).finish()
+    registered(pair, pair.a, BLOCK)
+
+
+def ceiling(site: Site) -> int:
+    counter = site.read().counter
+    return counter.ceiling if counter else 0
+
+
 def a_raise_is_forgotten(pair: Pair) -> None:
     """B's raise is half done while A, which rejoins, forgets its rows: B gives ids that A never heard of."""
     Operation(model.forced(pair.b)).finish()
@@ -248,6 +267,7 @@ def a_restored_table_knows_nothing(pair: Pair) -> None:
     [
         ("marks", a_raise_wakes_the_old_primary),
         ("waits", a_first_draw_is_not_heard_of),
+        ("tells", a_raise_is_known_only_where_it_was_told),
         ("keeps", a_raise_is_forgotten),
         ("joins", a_restored_table_knows_nothing),
     ],

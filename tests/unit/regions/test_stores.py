@@ -28,6 +28,7 @@ from tests.unit.regions.test_ids import (
     Regions,
     a_first_draw_is_not_heard_of,
     a_raise_is_forgotten,
+    a_raise_is_known_only_where_it_was_told,
     a_raise_wakes_the_old_primary,
 )
 
@@ -132,7 +133,15 @@ def test_no_id_is_given_twice_by_two_stores(opening: Opening) -> None:
     run_state_machine_as_test(machine, settings=settings(stateful_step_count=40, max_examples=few, deadline=None))
 
 
-@pytest.mark.parametrize("story", [a_raise_wakes_the_old_primary, a_first_draw_is_not_heard_of, a_raise_is_forgotten])
+@pytest.mark.parametrize(
+    "story",
+    [
+        a_raise_wakes_the_old_primary,
+        a_first_draw_is_not_heard_of,
+        a_raise_is_known_only_where_it_was_told,
+        a_raise_is_forgotten,
+    ],
+)
 def test_the_stories_of_the_model_end_well(pair: Pair, story: Callable[[Pair], None]) -> None:
     """Each is the one of a rule without which an id would be given twice."""
     story(pair)

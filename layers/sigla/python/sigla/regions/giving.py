@@ -74,13 +74,16 @@ def admitted(here: Region, there: Peer | None, context: str, id: SchemaId, is_he
 
 
 def reached(here: Region, there: Peer | None, context: str, id: SchemaId) -> Course[Counter]:
-    """The counter of this epoch; its ceiling is not below the id. Raises Closed, NoBlock."""
+    """The counter of this epoch; its ceiling is not below the id, and the other region begins above the id.
+
+    Raises Closed, NoBlock.
+    """
     while True:
         role = yield from _serving(here)
         counter = yield from _own(here, context, role.epoch)
-        if id <= counter.ceiling:
+        if id <= counter.ceiling and rules.is_heard_of(counter, id):
             return counter
-        yield from _raised(here, there, context, role, id + rules.BLOCK)
+        yield from _raised(here, there, context, role, max(id, counter.ceiling) + rules.BLOCK)
 
 
 def passed_over(here: Region, there: Peer | None, context: str, to: SchemaId) -> Course[None]:

@@ -48,6 +48,14 @@ def is_told(seen: Counter | None, epoch: int, ceiling: int) -> bool:
     return seen is not None and seen.epoch == epoch and seen.ceiling >= ceiling
 
 
+def is_heard_of(counter: Counter, id: SchemaId) -> bool:
+    """Whether the other region begins above this id, which is not above the counter's ceiling.
+
+    The ceiling with which an epoch begins was told to this region, and perhaps never heard of by the one that told it.
+    """
+    return id <= granted(counter.epoch) or counter.ceiling >= counter.first
+
+
 def is_due(counter: Counter) -> bool:
     """Whether it is time to raise the ceiling, though ids are left: at half of a block, and now and then after it."""
     left = counter.ceiling - counter.next
