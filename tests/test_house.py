@@ -11,7 +11,6 @@ from tests.house import ROOT, our_files, python_files, text_of
 LONG_TABLES: dict[str, str] = {
     "layers/sigla/python/sigla/keys.py": "every stored name is made in one place",
     "layers/sigla/python/sigla/upkeep/flaws.py": "a row for each kind of flaw, with the question that finds it",
-    "layers/sigla/python/sigla/web/api/routes.py": "a row for each route",
     "tests/unit/web/test_permissions.py": "a row for each route, as ROUTES has them, and for each place of its target",
 }
 

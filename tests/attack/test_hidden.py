@@ -22,7 +22,8 @@ from sigla.registry.conditions import state_tag
 from sigla.rules import names
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 from tests.build import FixedClock, Recognises
 from tests.unit.web.conftest import Client, Response
 

@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import npm
 from tests.browser.filled import fill
+from tests.browser.ways import ByKeyboard, ByMouse, Way
 from tests.protocol.clients.server import Server, serving
 
 HERE = Path(__file__).parent
@@ -93,3 +94,13 @@ def opened(browser: Browser) -> Iterator[Opens]:
     for context in contexts:
         context.close()
     assert not wrong
+
+
+Come = Callable[[Server, str], Way]
+
+
+@pytest.fixture(params=[(ByMouse, WIDE_AND_LIGHT), (ByKeyboard, NARROW_AND_DARK)], ids=["mouse", "keyboard"])
+def come(request: pytest.FixtureRequest, opened: Opens) -> Come:
+    """Opens a page of the console in one of the two ways."""
+    made, look = request.param
+    return lambda server, path: made(opened(server, path, look))

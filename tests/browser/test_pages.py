@@ -21,6 +21,9 @@ PAGES = {
     "subjects/%3A.eu%3Acustomers-value": "customers-value",
     "subjects/gone-value": "gone-value",
     "subjects/nothing": "nothing",
+    "subjects/orders-value/edit": "New version of orders-value",
+    "subjects/new-value/edit?type=PROTOBUF": "New subject new-value",
+    "edit": "New subject",
     "subjects/orders-value/versions/1": "orders-value",
     "subjects/orders-value/diff/1/2": "Version 1 to 2",
     "ids/default/2": "Id 2",
@@ -48,6 +51,25 @@ def test_every_page_can_be_read_by_all_and_stays_within_its_window(
         settled(page)
         assert violations(page, packages) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") == look.width, path
+
+
+def test_every_question_can_be_read_by_all_and_stays_within_its_window(
+    registry: Server, opened: Opens, packages: Path, look: Look
+) -> None:
+    page = opened(registry, look=look)
+    for path, button in (
+        ("subjects/address-value", "Delete subject"),
+        ("subjects/customers-value", "Delete version 2"),
+        ("subjects/gone-value", "Delete subject for good"),
+        ("subjects/gone-value", "Restore version 1"),
+        ("subjects/customers-value", "Change config"),
+        ("settings", "Change mode"),
+    ):
+        page.goto(f"{registry.url}/console/{path}")
+        page.get_by_role("button", name=button, exact=True).click()
+        settled(page)
+        assert violations(page, packages) == [], (path, button)
+        assert page.evaluate("document.documentElement.scrollWidth") == look.width, (path, button)
 
 
 def test_the_page_that_asks_for_a_key_can_be_read_by_all(

@@ -1,5 +1,7 @@
 """Keys, answers that fail, and schemas that want to be more than text."""
 
+import json
+import re
 from pathlib import Path
 from urllib.parse import quote
 
@@ -7,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import Opens, settled
-from tests.browser.filled import fill_with_scripts
+from tests.browser.filled import SCRIPTS, fill_with_scripts
 from tests.protocol.clients.server import Server, run, serving
 
 pytestmark = pytest.mark.process
@@ -95,6 +97,47 @@ def test_one_schema_that_cannot_be_read_leaves_the_rest_as_it_is(opened: Opens, 
         expect(page.get_by_text("registered version 1")).to_be_visible()
 
 
+def test_no_question_about_a_change_runs_what_a_schema_says(opened: Opens) -> None:
+    """Questions, refusals that quote what was written, what was done: text, too."""
+    with serving() as server:
+        name = fill_with_scripts(server)[0]
+        page = opened(server, f"subjects/{quote(name, safe='')}/edit")
+        page.get_by_label("Text of the schema").fill(json.dumps({"type": SCRIPTS[0], "name": SCRIPTS[1]}))
+        expect(page.get_by_role("region", name="Verdict")).to_contain_text("Refused")
+        page.goto(f"{server.url}/console/subjects/{quote(name, safe='')}")
+        page.get_by_role("button", name="Delete subject").click()
+        expect(page.get_by_role("dialog")).to_contain_text(name)
+        page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        expect(page.get_by_role("status").first).to_contain_text(name)
+        assert page.evaluate("document.documentElement.dataset.hit") is None
+
+
+def test_a_reader_is_shown_nothing_that_it_may_not_do(opened: Opens, tmp_path: Path) -> None:
+    """Its role decides, and the registry would refuse it anyway."""
+    secrets = {
+        role: run("keys", "create", role, "--role", role, "--data", str(tmp_path)).stdout.split()[-1]
+        for role in ("reader", "writer", "admin")
+    }
+    shown = {}
+    with serving(tmp_path, "--auth") as server:
+        for role, secret in reversed(secrets.items()):
+            page = opened(server, "subjects/a")
+            sign_in(page, role, secret)
+            if role == "admin":
+                page.goto(f"{server.url}/console/subjects/a/edit")
+                page.get_by_role("button", name="Register").click()
+                page.get_by_role("dialog").get_by_role("button", name="Register").click()
+            expect(page.get_by_role("heading", name="Version 1", exact=True)).to_be_visible()
+            settled(page)
+            shown[role] = page.get_by_text(
+                re.compile("^(New version|Delete subject|Delete version 1|Change mode)$")
+            ).count()
+            page.goto(f"{server.url}/console/subjects/a/edit")
+            settled(page)
+            expect(page.get_by_text("Your key does not permit to register it.")).to_have_count(int(role == "reader"))
+    assert shown == {"reader": 0, "writer": 1, "admin": 4}
+
+
 def test_nothing_that_a_schema_says_is_run(opened: Opens) -> None:
     """Names, docs, defaults, metadata, refusals that quote them, addresses: all of it is text."""
     with serving() as server:
@@ -106,6 +149,8 @@ def test_nothing_that_a_schema_says_is_run(opened: Opens) -> None:
                 f"subjects?q={encoded}",
                 f"subjects/{encoded}",
                 f"subjects/{encoded}/versions/{encoded}",
+                f"subjects/{encoded}/edit",
+                f"subjects/{encoded}{encoded}/edit?type={encoded}",
                 f"subjects/{encoded}/diff/1/2",
                 f"subjects/{encoded}/diff/{encoded}/2",
                 f"subjects/no{encoded}",

@@ -10,9 +10,13 @@ PAGE = Path(__file__).resolve().parents[3] / "docs" / "architecture.md"
 RULES = {f"REG-{number}" for number in (1, 2, 5, "6a", 6, 7, 8, 9, 10, 11, 12, 13, 14)}
 
 
+def walk() -> str:
+    return inspect.getsource(register._Registration.judge) + inspect.getsource(register._Registration.attempt)
+
+
 def test_the_page_of_a_registration_is_the_walk_of_the_code() -> None:
     """It is read instead of the code: a step that it forgets, or tells too early, misleads its reader."""
-    code = inspect.getsource(register._Registration.attempt)
+    code = walk()
     steps = re.findall(r"(drafts\.\w+|self\._\w+)\(", code)
     page = PAGE.read_text(encoding="utf-8")
     section = page[page.index("## One registration") : page.index("## One read")]
@@ -21,5 +25,4 @@ def test_the_page_of_a_registration_is_the_walk_of_the_code() -> None:
 
 def test_each_step_of_a_registration_cites_its_rules() -> None:
     """A reader that looks for where a rule is kept finds the step by its id."""
-    code = inspect.getsource(register._Registration.attempt)
-    assert set(re.findall(r"REG-\d+a?", code)) >= RULES
+    assert set(re.findall(r"REG-\d+a?", walk())) >= RULES

@@ -6,10 +6,11 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from sigla.model import Subject
-from sigla.schema_files.check import Checked, FileVerdict, Problem
+from sigla.rules.positions import Position
+from sigla.rules.problems import Problem
+from sigla.schema_files.check import Checked, FileVerdict
 from sigla.schema_files.ci_reports import github_report, junit_report, sarif_report
 from sigla.schema_files.files import SchemaFile
-from sigla.schema_files.positions import Position
 
 ODD = "a,b:c/100%.avsc"
 

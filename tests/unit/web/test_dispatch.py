@@ -3,7 +3,8 @@ from urllib.parse import quote
 import pytest
 
 from sigla.web.api.dispatch import Dispatch
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 from sigla.web.http.refusals import MethodNotAllowed, NoSuchPath
 
 DISPATCH = Dispatch(ROUTES)

@@ -5,7 +5,7 @@ import pytest
 from sigla.errors import InvalidVersion
 from sigla.model import Subject
 from sigla.web.api.exchange import Exchange, Service, read_query
-from sigla.web.api.routes import ID_SCOPE
+from sigla.web.api.parameters import ID_SCOPE
 from sigla.web.http.refusals import BadRequest, NoSuchArgument
 
 

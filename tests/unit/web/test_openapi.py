@@ -5,9 +5,15 @@ import pytest
 from sigla.auth.permissions import Access
 from sigla.web.api import openapi
 from sigla.web.api.openapi_shapes import SHAPES
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 
-LOOKS = ("POST /subjects/{subject}", "POST /associations:batchGet", "POST /")
+LOOKS = (
+    "POST /subjects/{subject}",
+    "POST /associations:batchGet",
+    "POST /",
+    "POST /console/api/subjects/{subject}/verdict",
+)
 OPERATIONS = [(route, openapi.document()["paths"][route.path][route.method.lower()]) for route in ROUTES]
 
 

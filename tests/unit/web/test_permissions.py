@@ -10,7 +10,8 @@ import pytest
 
 from sigla.auth.permissions import ADMIN, DELETE, OPEN, Access
 from sigla.stores.sqlite.keys import EmbeddedKeys
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 from tests.unit.auth.guarded import (
     DOORS,
     EVERYWHERE,
@@ -146,6 +147,8 @@ def versions_of(subjects: list[str]) -> list[dict[str, Any]]:
 X = "/exporters"
 AN_EXPORTER = {"name": "new", "config": {"schema.registry.url": "http://there"}}
 
+VERDICT = "POST /console/api/subjects/{subject}/verdict"
+
 ROWS = (
     Row("GET /", "/", ANYWHERE),
     Row("POST /", "/", ANYWHERE, {}),
@@ -235,6 +238,14 @@ ROWS = (
     Row("GET /console/api/subjects", "/console/api/subjects", ANYWHERE, sees=([TEAM, *EVERY], OWN, []), team=[TEAM]),
     Row("GET /console/api/subjects", "/console/api/subjects?contains=ONE&type=AVRO", ANYWHERE,
         sees=(["a-one", "b-one"], ["a-one"], [])),
+    Row(VERDICT, "/console/api/subjects/a-one/verdict", IN_A, NEW_A),
+    Row(VERDICT, "/console/api/subjects/b-one/verdict", OUTSIDE, B),
+    Row(VERDICT, "/console/api/subjects/a-out/verdict", OUTSIDE, NEW_A),
+    Row("GET /console/api/graph", "/console/api/graph?subject=a-one", IN_A),
+    Row("GET /console/api/graph", "/console/api/graph?subject=b-one", OUTSIDE),
+    Row("GET /console/api/graph", "/console/api/graph?subject=a-out", OUTSIDE),
+    Row("GET /console/api/graph", f"/console/api/graph?subject={TEAM}", IN_TEAM),
+    Row("GET /console/api/caller", "/console/api/caller", ANYWHERE),
     Row("GET /mode", "/mode", ANYWHERE),
     Row("PUT /mode", "/mode", OUTSIDE, {"mode": "READONLY"}),
     Row("DELETE /mode", "/mode", OUTSIDE),

@@ -10,7 +10,8 @@ import pytest
 
 from sigla.auth.permissions import OPEN, READ
 from sigla.web.api.admission import SETTINGS
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 from tests.unit.auth.guarded import DOORS, EVERYWHERE, WHO, Ask, Who, cut, guarded
 
 INSIDE: Mapping[str, frozenset[str]] = {

@@ -11,7 +11,8 @@ from sigla.web.api import openapi
 from sigla.web.api.exchange import Exchange, Service, read_query
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Kind, Limit, Offset, Query, Word, Words
 from sigla.web.api.replies import json_answer
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 from sigla.web.http.answer import Answer
 from sigla.web.http.refusals import NoSuchArgument
 from tests.unit.web.conftest import Client

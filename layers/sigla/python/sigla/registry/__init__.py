@@ -4,6 +4,7 @@ from sigla.registry import check as _check
 from sigla.registry import contexts as _contexts
 from sigla.registry import delete as _delete
 from sigla.registry import differences as _differences
+from sigla.registry import graphs as _graphs
 from sigla.registry import guids as _guids
 from sigla.registry import histories as _histories
 from sigla.registry import listing as _listing
@@ -11,6 +12,7 @@ from sigla.registry import lookup as _lookup
 from sigla.registry import register as _register
 from sigla.registry import settings as _settings
 from sigla.registry import tags as _tags
+from sigla.registry import verdicts as _verdicts
 from sigla.registry import zones as _zones
 from sigla.registry.resources import Options, Resources, View
 
@@ -20,6 +22,7 @@ class Registry(Resources):
 
     register = _register.register
     check = _check.check
+    verdict = _verdicts.verdict
     compare_versions = _differences.compare_versions
     tag = _tags.tag
 
@@ -40,6 +43,7 @@ class Registry(Resources):
     found_subjects = _listing.found_subjects
     versions = _listing.versions
     referenced_by = _listing.referenced_by
+    graph = _graphs.graph
 
     subject_history = _histories.subject_history
     names_behind = _histories.names_behind

@@ -1,7 +1,7 @@
 """`POST /subjects/{subject}/versions`: ask once, decide purely, commit once (REG-1 to REG-16).
 
-`attempt` is the walk, from top to bottom. Its order is part of the contract: it decides which refusal a client meets
-first (docs/api.md §4.1), so a step moves only with that table.
+`judge` and `attempt` are the walk, from top to bottom. Its order is part of the contract: it decides which refusal a
+client meets first (docs/api.md §4.1), so a step moves only with that table.
 
 Nothing can be seen of a registration before its commit, and it may end anywhere. The body is put first, under an id
 that no row names yet: if the commit never comes, no read can reach it, and the same content adopts it. The commit
@@ -84,6 +84,13 @@ class Decided(NamedTuple):
     standing: Body | None = None
 
 
+class Accepted(NamedTuple):
+    """A draft that may become a version, of which nothing is written yet."""
+
+    understood: Understood
+    version: Version
+
+
 Drawn = dict[tuple[str, Guid, tuple[Target, ...]], SchemaId]
 """Ids that were drawn for contents, with their bodies in place."""
 
@@ -95,6 +102,14 @@ def decide(resources: Resources, subject: Subject, draft: Draft, *, normalize: b
     """
     work = _Registration(resources, subject, lambda: (draft, None), normalize=normalize, drawn=drawn, follows=False)
     return work.attempt()
+
+
+def judge(resources: Resources, subject: Subject, draft: Draft, *, normalize: bool) -> Decided | Accepted:
+    """What registering it would come to; a version is decided upon only where it is one already.
+
+    Nothing is written, unless the body of this very content was lost: it is put back. Raises what `register` raises.
+    """
+    return _Registration(resources, subject, lambda: (draft, None), normalize=normalize).judge()
 
 
 def revive(resources: Resources, decided: Decided) -> None:
@@ -143,8 +158,8 @@ class _Registration:
             revive(self.resources, decided)
         return decided.record, decided.offered
 
-    def attempt(self) -> Decided:
-        """What is to be committed, if anything is. The body is in its place when it returns."""
+    def judge(self) -> Decided | Accepted:
+        """The version that it is already, or may become. No row, no number and no new body is written."""
         resources = self.resources
         asked = self._ask()  # the rule set, the alias, the name: steps 2 and 3
         reading = drafts.read(resources, asked)
@@ -158,8 +173,15 @@ class _Registration:
         understood = drafts.understood(resources, asked, reading)  # REG-6, REG-7
         if record := drafts.same(resources, understood):  # REG-8, REG-9
             return Decided(record, understood.offered)
-        version = self._number(understood)  # COMPAT-2, REG-3, REG-10
-        self.resources.quotas.spend(understood.offered.schema.text)
+        return Accepted(understood, self._number(understood))  # COMPAT-2, REG-3, REG-10
+
+    def attempt(self) -> Decided:
+        """What is to be committed, if anything is. The body is in its place when it returns."""
+        judged = self.judge()
+        if isinstance(judged, Decided):
+            return judged
+        resources, (understood, version) = self.resources, judged
+        resources.quotas.spend(understood.offered.schema.text)
         placed = self._place(understood, version)  # REG-4, REG-11, REG-12, REG-13
         change = self._change(understood, version, placed)  # REG-14
         return Decided(understood.record(version, placed.id), understood.offered, change, placed.standing)

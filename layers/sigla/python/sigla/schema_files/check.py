@@ -1,14 +1,12 @@
 """Would these files be accepted? Each is registered in a scratch registry, and its refusal is taken to the file."""
 
-import re
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
 
-from sigla.rules.compatibility import Direction, Objection
+from sigla.rules.compatibility import Direction
+from sigla.rules.problems import Problem, problems_of
 from sigla.schema_files.files import SchemaFile
-from sigla.schema_files.outcomes import Foretold, outcome
-from sigla.schema_files.positions import BEGINNING, Position, of_path, told_position
+from sigla.schema_files.outcomes import outcome
 from sigla.schema_files.scratch import Scratch
 
 
@@ -20,24 +18,6 @@ class FileVerdict(Enum):
     REFUSED = "refused"
     NOT_CHECKED = "not checked"
     """What it references is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a file is refused. rule: of compatibility, or the number of the refusal where it has none.
-
-    message: for people. detail: in the registry's own words. code: of the refusal. path: in the schema that would have
-    to read; whose it is says `reader`. against: the version that it was compared with.
-    """
-
-    rule: str
-    message: str
-    detail: str
-    code: int
-    position: Position = BEGINNING
-    path: str = ""
-    reader: str = ""
-    against: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,52 +40,8 @@ def check_file(scratch: Scratch, file: SchemaFile) -> Checked:
     found = outcome(scratch, file.subject, file.draft, normalize=file.normalize)
     if found.record is not None:
         return Checked(file, FileVerdict.NEW if found.is_new else FileVerdict.KNOWN, found.record.version)
-    return Checked(file, FileVerdict.REFUSED, problems=_problems(file, found))
-
-
-def _problems(file: SchemaFile, found: Foretold) -> tuple[Problem, ...]:
-    refusal = found.refusal
-    if refusal is None:
-        return ()
-    objections = found.objections
-    if objections:
-        return tuple(_of_objection(file, each, refusal.code) for each in objections)
-    sentence = refusal.message
-    return (Problem(str(refusal.code), sentence, sentence, refusal.code, told_position(file.text, sentence)),)
-
-
-_BARE: Final = re.compile(
-    r"""\{errorType:(['"])[A-Z0-9_]+\1,\ description:['"]
-        (?P<said>.*?)(['"]\})?(',\ additionalInfo:'(?P<more>.*)'\})?""",
-    re.VERBOSE | re.DOTALL,
-)
-
-
-def _of_objection(file: SchemaFile, objection: Objection, code: int) -> Problem:
-    message = _for_people(objection.message)
-    reader = objection.direction.value[0] if objection.direction else ""
-    if objection.finding is None:
-        return Problem(str(code), message, objection.message, code, reader=reader, against=objection.version)
-    finding = objection.finding
-    return Problem(
-        finding.rule,
-        message,
-        objection.message,
-        code,
-        of_path(file.text, file.type, finding.path),
-        finding.path,
-        reader,
-        objection.version,
-    )
-
-
-def _for_people(message: str) -> str:
-    """The sentence of a message, without its form."""
-    found = _BARE.fullmatch(message)
-    if found is None:
-        return message
-    said, more = found["said"], found["more"]
-    return said if not more or more in said else f"{said} ({more})"
+    problems = problems_of(file.text, file.type, found.refusal) if found.refusal else ()
+    return Checked(file, FileVerdict.REFUSED, problems=problems)
 
 
 def reads(problem: Problem) -> str:

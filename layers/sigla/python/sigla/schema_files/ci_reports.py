@@ -8,7 +8,8 @@ from xml.etree import ElementTree as ET
 import orjson
 
 from sigla import __version__
-from sigla.schema_files.check import Checked, FileVerdict, Problem, reads
+from sigla.rules.problems import Problem
+from sigla.schema_files.check import Checked, FileVerdict, reads
 from sigla.schema_files.reports import text_report
 
 SARIF_SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"

@@ -13,12 +13,13 @@ from sigla.errors import Refusal
 from sigla.model import Config, Subject
 from sigla.registry.conditions import state_tag
 from sigla.registry.settings import ALWAYS_ANSWERED
+from sigla.rules.positions import Position
+from sigla.rules.problems import Problem
 from sigla.rules.settings import with_level
-from sigla.schema_files.check import Checked, FileVerdict, Problem, check_file
+from sigla.schema_files.check import Checked, FileVerdict, check_file
 from sigla.schema_files.declaration import Declaration, DeclaredSettings, config_fields
 from sigla.schema_files.file_sets import DeclaredFile
 from sigla.schema_files.files import SchemaFile
-from sigla.schema_files.positions import Position
 from sigla.schema_files.scratch import Scratch
 from sigla.schema_files.steps import ConfigStep, DeleteStep, ModeStep, Step, VersionStep
 

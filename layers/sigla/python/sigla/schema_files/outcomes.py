@@ -1,11 +1,9 @@
 """What registering a schema would come to."""
 
 from dataclasses import dataclass
-from typing import cast
 
-from sigla.errors import Incompatible, Refusal
+from sigla.errors import Refusal
 from sigla.model import Draft, Record, Subject
-from sigla.rules.compatibility import Objection
 from sigla.schema_files.scratch import Scratch
 
 
@@ -16,12 +14,6 @@ class Foretold:
     record: Record | None = None
     is_new: bool = False
     refusal: Refusal | None = None
-
-    @property
-    def objections(self) -> tuple[Objection, ...]:
-        """The differences for which it is incompatible."""
-        found = self.refusal.facts["objections"] if isinstance(self.refusal, Incompatible) else ()
-        return tuple(each for each in cast("tuple[Objection, ...]", found) if not each.quotes)
 
 
 def outcome(

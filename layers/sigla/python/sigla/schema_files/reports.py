@@ -6,7 +6,8 @@ from typing import Any
 
 import orjson
 
-from sigla.schema_files.check import Checked, FileVerdict, Problem, reads
+from sigla.rules.problems import Problem
+from sigla.schema_files.check import Checked, FileVerdict, reads
 
 Json = dict[str, Any]
 

@@ -47,7 +47,8 @@ from sigla.web.api.exchange import Exchange, Service
 from sigla.web.api.rendered import MOST_BYTES as RENDERED_BYTES
 from sigla.web.api.rendered import Rendered, etag
 from sigla.web.api.replies import refused
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 from sigla.web.api.waiting import keep_waiting
 from sigla.web.console import door
 from sigla.web.console.front_page import front_page
@@ -395,6 +396,4 @@ def _options(methods: Sequence[str]) -> Answer:
 
 def fits(body: bytes, limit: int) -> bool:
     """Whether an answer passes a door that wraps it into a JSON string, where quotes and backslashes count twice."""
-    if 2 * len(body) <= limit:
-        return True
-    return len(body) + body.count(b'"') + body.count(b"\\") <= limit
+    return 2 * len(body) <= limit or len(body) + body.count(b'"') + body.count(b"\\") <= limit

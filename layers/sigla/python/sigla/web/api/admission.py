@@ -12,7 +12,7 @@ from sigla.model import GLOBAL, Subject
 from sigla.registry import Registry
 from sigla.registry.steps.numbering import FURTHEST
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.routes import Route
+from sigla.web.api.route import Route
 from sigla.web.http import paths
 
 SETTINGS = ("/config", "/mode")
@@ -25,6 +25,7 @@ def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Pr
     if access not in principal.may:
         raise _denied(access, named(route, exchange))
     exchange.sees_credentials = WRITE in principal.may and principal.reach is None
+    exchange.reaches_everything = principal.reach is None
     if principal.reach is None:
         return registry
     subject = named(route, exchange)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from sigla.errors import Refusal
 from sigla.model import DEFAULT_CONTEXT
-from sigla.web.api.routes import Route
+from sigla.web.api.route import Route
 from sigla.web.http import paths
 from sigla.web.http.refusals import MethodNotAllowed, NoSuchPath
 

@@ -63,7 +63,8 @@ class Exchange:
     params: of the path, decoded. prefix: the parameter that a context in the path is put before, and how (CPATH-4, 5).
     context: the one that the path is below. sees_credentials: whether the caller may write what is the whole
     registry's, and so is told the credentials that are kept with it. may: what the caller may ask for; None:
-    everything. caller: its name; empty where no credentials are asked for. if_match: the header, as it was sent.
+    everything. caller: its name; empty where no credentials are asked for. reaches_everything: whether no
+    prefixes confine it. if_match: the header, as it was sent.
     """
 
     params: Mapping[str, str]
@@ -77,6 +78,7 @@ class Exchange:
     sees_credentials: bool = True
     may: Collection[Access] | None = None
     caller: str = ""
+    reaches_everything: bool = True
     if_match: bytes = b""
     _query: Mapping[str, list[str]] | None = field(default=None, repr=False)
 

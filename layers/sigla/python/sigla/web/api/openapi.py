@@ -12,7 +12,8 @@ from sigla.contract import INTEGERS
 from sigla.errors import PreconditionFailed, Refusal
 from sigla.web.api.openapi_shapes import NUMBER, SHAPES, TEXT, Shape
 from sigla.web.api.queries import Query
-from sigla.web.api.routes import ROUTES, Route
+from sigla.web.api.route import Route
+from sigla.web.api.routes import ROUTES
 from sigla.web.http import refusals
 from sigla.web.http.negotiate import PRODUCED
 

@@ -6,6 +6,7 @@ from sigla.associations.nouns import LIFECYCLES, OPERATIONS
 from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, INTEGERS, RULE_KINDS, RULE_MODES
 from sigla.exporters.nouns import ContextType, ExporterState
 from sigla.keks.nouns import Algorithm
+from sigla.web.api.openapi_console_shapes import CONSOLE_SHAPES
 
 Shape = dict[str, Any]
 
@@ -105,6 +106,7 @@ _EXPORTER_OFFERED: dict[str, Shape] = {
 }
 
 SHAPES: dict[str, Shape] = {
+    **CONSOLE_SHAPES,
     "Empty": {"type": "object"},
     "Words": _map(TEXT),
     "Text": {"description": "The text of the schema as it is; of Avro and JSON Schema that is JSON"},
@@ -164,20 +166,6 @@ SHAPES: dict[str, Shape] = {
     "Config": _object(compatibilityLevel=_LEVEL, **_SETTINGS),
     "Settings": _list(
         _object("subject", subject=TEXT, config=_object(compatibilityLevel=_LEVEL, **_SETTINGS), mode=TEXT)
-    ),
-    "FoundSubjects": _list(
-        _object(
-            "subject",
-            "version",
-            "id",
-            "schemaType",
-            "deleted",
-            subject=TEXT,
-            version=NUMBER,
-            id=NUMBER,
-            schemaType=TEXT,
-            deleted=FLAG,
-        )
     ),
     "Mode": _object(mode={"type": ["string", "null"], "examples": ["READWRITE", "READONLY", "IMPORT"]}),
     "ModeRequest": _object("mode", mode={"type": ["string", "null"], "examples": ["READWRITE"]}),

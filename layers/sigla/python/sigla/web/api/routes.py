@@ -4,10 +4,6 @@ The app dispatches by this table, reads queries by it, and `openapi` publishes i
 endpoint. A `Query` in a row is an argument of the endpoint.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
-
 from sigla import errors
 from sigla.associations.nouns import NONE, STRONG, WEAK
 from sigla.associations.refusals import (
@@ -21,118 +17,34 @@ from sigla.associations.refusals import (
     SubjectAssociated,
     SubjectOwned,
 )
-from sigla.auth.permissions import ADMIN, DELETE, OPEN, READ, WRITE, Access
-from sigla.contract import HIGHEST
-from sigla.errors import Refusal
+from sigla.auth.permissions import ADMIN, DELETE, OPEN, READ, WRITE
 from sigla.exporters import refusals as exporter_refusals
 from sigla.keks import refusals as key_refusals
-from sigla.languages import LANGUAGES
-from sigla.registry import Registry
-from sigla.registry.conditions import Expected
-from sigla.rules import names
+from sigla.web.api.console_routes import CONSOLE_ROUTES
 from sigla.web.api.endpoints import associations, exporters, keks, schemas, server, settings, subjects
-from sigla.web.api.exchange import Exchange
-from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query, Text, TextIfGiven, Word, Words
-from sigla.web.api.wire.keks import ALGORITHMS
-from sigla.web.http.answer import Answer
-from sigla.web.http.headers import tags
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """shape: of the request, in `openapi_shapes`. operation: what a missing body is told; empty: it may be missing."""
-
-    shape: str
-    operation: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Route:
-    """endpoint: is called with the exchange, the registry and the values of the query, each as a keyword argument.
-
-    answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
-    lists: may tell as much as there is. conditional: honours If-Match, for the
-    subject of the path or the context without one. registry_wide: is refused to principals with a reach.
-    operation: what a request is told that took too long. parses: a language reads schemas, whatever is asked.
-    parsed_for: the parameters that a language reads the schema for.
-    """
-
-    method: str
-    path: str
-    access: Access
-    endpoint: Callable[..., Answer]
-    about: str
-    answers: str
-    query: tuple[Query, ...] = ()
-    body: Body | None = None
-    refuses: tuple[type[Refusal], ...] = ()
-    status: int = 200
-    validated: bool = False
-    lists: bool = False
-    conditional: bool = False
-    registry_wide: bool = False
-    operation: str = "Request"
-    parses: bool = False
-    parsed_for: frozenset[str] = field(init=False)
-    _readers: Mapping[str, tuple[str, Callable[[Sequence[str]], Any]]] = field(init=False, repr=False)
-    _defaults: dict[str, Any] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        """What each request asks of its row is looked up once."""
-        known = {
-            "parsed_for": frozenset(query.name for query in self.query if query.parses),
-            "_readers": {query.name: (query.argument, query.kind.read) for query in self.query},
-            "_defaults": {query.argument: query.kind.default for query in self.query},
-        }
-        for name, value in known.items():
-            object.__setattr__(self, name, value)
-
-    @property
-    def name(self) -> str:
-        """What logs and metrics call it."""
-        return f"{self.method} {self.path}"
-
-    def is_quick(self, exchange: Exchange) -> bool:
-        """Whether it is answered quickly whatever was registered: no list, and no language reads a schema."""
-        if self.method != "GET" or self.lists or self.parses:
-            return False
-        return exchange.asks_nothing or not self.parsed_for or self.parsed_for.isdisjoint(exchange.query)
-
-    def ask(self, exchange: Exchange, registry: Registry) -> Answer:
-        """What the endpoint answers. Raises NoSuchArgument, and what the endpoint raises."""
-        values = self._defaults
-        if values and not exchange.asks_nothing:
-            values = values.copy()
-            for name, said in exchange.query.items():
-                if known := self._readers.get(name):  # what else a client writes there is passed by
-                    argument, read = known
-                    values[argument] = read(said)
-        if self.conditional and exchange.if_match and (wanted := tags(exchange.if_match)):
-            scope = names.subject(exchange.params.get("subject", ""))
-            registry = replace(registry, expected=Expected(scope, wanted))
-        return self.endpoint(exchange, registry, **values)
-
-
-OFFSET = Query("offset", Offset(), "How many to skip")
-PAGED = (OFFSET, Query("limit", Limit(HIGHEST), "How many to tell at most"))
-PAGED_SCHEMAS = (OFFSET, Query("limit", Limit(1000), "How many to tell at most"))
-DELETED = Query("deleted", FLAG, "Soft-deleted ones too")
-DELETED_ONLY = Query("deletedOnly", FLAG, "Soft-deleted ones alone")
-PERMANENT = Query("permanent", FLAG, "Remove for good what is soft-deleted", access=ADMIN)
-NORMALIZE = Query("normalize", FLAG, "Compare and store in normal form")
-FORMAT = Query(
-    "format",
-    TEXT,
-    "How to show the schema: `resolved` (Avro), `serialized`, `ignore_extensions` (Protobuf)",
-    parses=True,
+from sigla.web.api.parameters import (
+    BEGINS,
+    DEFAULT_TO_GLOBAL,
+    DELETED,
+    DELETED_ONLY,
+    DRAFT,
+    FIND_TAGS,
+    FORCE,
+    FORMAT,
+    ID_SCOPE,
+    NO_SUBJECT,
+    NO_VERSION,
+    NORMALIZE,
+    PAGED,
+    PAGED_SCHEMAS,
+    PERMANENT,
+    REFERENCE_FORMAT,
+    VERBOSE,
 )
-REFERENCE_FORMAT = Query("referenceFormat", TEXT, "`qualified`: references with their context")
-FIND_TAGS = Query("findTags", TEXTS, "Also tell what carries one of these inline tags; `*` is any", parses=True)
-ID_SCOPE = Query("subject", TEXT, "Where the id is to be understood: a subject, or a context as `:.name:`")
-FORCE = Query("force", FLAG, "Also over existing schemas")
-VERBOSE = Query("verbose", FLAG, "Say why not")
-BEGINS = "Only subjects that begin so; `:*:` before it means every context"
-DEFAULT_TO_GLOBAL = Query("defaultToGlobal", FLAG, "Tell what is in force where nothing is set")
+from sigla.web.api.queries import FLAG, TEXT, TEXTS, Query, Text, TextIfGiven, Word, Words
+from sigla.web.api.route import Body, Route
+from sigla.web.api.wire.keks import ALGORITHMS
+
 RESOURCE_TYPE, ASSOCIATION_TYPE = Query("resourceType"), Query("associationType", TEXTS)
 ASSOCIATIONS = (
     RESOURCE_TYPE,
@@ -146,8 +58,6 @@ TEST_SHARING = Query("testSharing", FLAG, "Try a shared KEK with its key service
 ASSOCIATION_CONTEXT = Query("context", TEXT, "The context of the subjects, as `:.name:`")
 DRY_RUN = Query("dryRun", FLAG, "Check everything and write nothing")
 
-NO_SUBJECT = (errors.SubjectNotFound,)
-NO_VERSION = (*NO_SUBJECT, errors.VersionNotFound, errors.InvalidVersion)
 NO_ID = (errors.SchemaNotFound,)
 OFFER = (errors.InvalidSchema, errors.InvalidRuleSet)
 REGISTRATION = (*OFFER, errors.InvalidSubject, errors.OperationNotPermitted, errors.Incompatible, errors.SchemaTooLarge)
@@ -163,7 +73,6 @@ ASSOCIATION = (
     ReferencedByOthers,
     InvalidAssociation,
 )
-DRAFT = "RegisterSchemaRequest"
 KEKS = "/dek-registry/v1/keks"
 DEKS = f"{KEKS}/{{kek}}/deks"
 DEK_VERSION = f"{DEKS}/{{subject}}/versions/{{version}}"
@@ -284,9 +193,8 @@ ROUTES = (
     Route("GET", "/settings", READ, settings.listed_settings, "Config and mode of many subjects and contexts",
           "Settings", query=(Query("subjectPrefix", TEXT, BEGINS), *PAGED_SCHEMAS), lists=True),
 
-    Route("GET", "/console/api/subjects", READ, subjects.found, "Subjects by a part of their names", "FoundSubjects",
-          query=(Query("subjectPrefix", Text(":*:"), BEGINS), Query("contains", TEXT, "A part of the name"),
-                 Query("type", Word(frozenset(LANGUAGES))), DELETED, *PAGED_SCHEMAS), lists=True),
+    *CONSOLE_ROUTES,
+
     Route("GET", "/mode", READ, settings.mode, "Mode of the default context", "Mode", query=(DEFAULT_TO_GLOBAL,)),
     Route("PUT", "/mode", ADMIN, settings.change_mode, "Set the mode of the default context", "Mode",
           body=Body("ModeRequest", "updateTopLevelMode"), query=(FORCE,),

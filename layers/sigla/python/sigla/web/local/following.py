@@ -25,7 +25,7 @@ from sigla.ports.primary import FOLLOWER, Forwarded, NotSent
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.web.api.call import Call
 from sigla.web.api.callers import caller_of
-from sigla.web.api.routes import Route
+from sigla.web.api.route import Route
 from sigla.web.api.waiting import keep_waiting
 from sigla.web.app import Gone, RouteTable, not_forwarded
 from sigla.web.http.answer import Answer
@@ -36,7 +36,7 @@ from sigla.web.local.news import News
 COMES_BACK_S: Final = 2.0
 """For so long the answer to a write waits until what was written is here."""
 
-COMPARES: Final = "/compatibility/"
+COMPARES: Final = ("/compatibility/", "/console/api/subjects/{subject}/verdict")
 """Paths whose answers rest on the newest versions."""
 FORWARD: Final = b"x-forward"
 MOVED: Final = "x-sigla-moved"

@@ -26,7 +26,8 @@ from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import AsksElsewhere, Effort, Limits, TurnOver
-from sigla.web.api.routes import DRAFT, Route
+from sigla.web.api.parameters import DRAFT
+from sigla.web.api.route import Route
 from sigla.web.http.answer import Answer
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Job, Task

@@ -67,27 +67,6 @@ def subjects(
     return json_answer([subject.qualified for subject in found])
 
 
-def found(
-    exchange: Exchange,  # noqa: ARG001 - every endpoint is called alike
-    registry: Registry,
-    *,
-    subject_prefix: str,
-    contains: str,
-    type: str,
-    deleted: bool,
-    offset: int,
-    limit: int,
-) -> Answer:
-    rows = registry.found_subjects(
-        names.search(subject_prefix),
-        contains=contains,
-        schema_type=type,
-        deleted=deleted,
-        page=Page(offset, limit),
-    )
-    return json_answer([answers.found_subject(subject, row) for subject, row in rows])
-
-
 def versions(
     exchange: Exchange,
     registry: Registry,

@@ -2,7 +2,7 @@
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
 import { isKeyWanted, keyName, signIn, signOut, useSession } from "./registry.js";
-import { follow, here, Link, onMove } from "./parts.js";
+import { follow, here, Link, Notice, onMove } from "./parts.js";
 
 /** @typedef {{params: Record<string, string>, query: URLSearchParams}} Place */
 
@@ -12,6 +12,8 @@ const PAGES = [
   ["subjects", () => import("./pages/subjects.js")],
   ["subjects/{subject}", () => import("./pages/subject.js")],
   ["subjects/{subject}/versions/{version}", () => import("./pages/subject.js")],
+  ["subjects/{subject}/edit", () => import("./pages/edit.js")],
+  ["edit", () => import("./pages/edit.js")],
   ["subjects/{subject}/diff/{old}/{new}", () => import("./pages/diff.js")],
   ["ids/{context}/{id}", () => import("./pages/meanings.js")],
   ["guids/{guid}", () => import("./pages/meanings.js")],
@@ -76,6 +78,7 @@ function App() {
       <${Who} key=${session} />
     </header>
     <main id="main" ref=${main} tabindex="-1">
+      <${Notice} />
       ${isKeyWanted() && html`<${SignIn} />`}
       <${Page} key=${`${at.path} ${session}`} at=${at} />
     </main>

@@ -1,7 +1,7 @@
 /** What pages are made of: links, answers with what goes wrong on the way, schemas as text, times, pages of lists. */
 
-import { html, useEffect } from "./vendor/preact.js";
-import { CONSOLE, useAsked } from "./registry.js";
+import { html, useEffect, useState } from "./vendor/preact.js";
+import { CONSOLE, Failure, useAsked } from "./registry.js";
 
 // --- addresses ---------------------------------------------------------------------------------------------------
 
@@ -57,10 +57,11 @@ export function Heading({ title, children }) {
  * What the registry answers to a path, shown by the child, a function of it. Until then, and where it goes wrong, it
  * says so in its place; what is around it goes on.
  *
- * @param {{path: string, children: (value: any) => any, unset?: any}} given unset: stands for what is not set
+ * @param {{path: string, body?: any, children: (value: any) => any, unset?: any}} given body: what is sent there.
+ *   unset: stands for what is not set
  */
-export function Asked({ path, children, unset }) {
-  const asked = useAsked(path);
+export function Asked({ path, body, children, unset }) {
+  const asked = useAsked(path, body);
   if (asked.failure?.isNotSet && unset !== undefined) return unset;
   if (asked.failure) return html`<${Problem} failure=${asked.failure} again=${asked.again} />`;
   if (asked.value === undefined) return html`<${Waiting} isSlow=${asked.isSlow} />`;
@@ -72,7 +73,7 @@ export function Waiting({ isSlow }) {
   return html`<p class="waiting" role="status">${isSlow ? "The registry is slow to answer; still waiting …" : ""}</p>`;
 }
 
-/** @param {{failure: import("./registry.js").Failure, again: () => void}} given */
+/** @param {{failure: Failure, again: () => void}} given */
 export function Problem({ failure, again }) {
   const said = failure.status === 403 ? "Your key does not permit this. " : "";
   return html`<div class="problem" role="alert">
@@ -115,4 +116,67 @@ export function Pager({ at, per, shown, hasMore, to }) {
     <span>${at + 1} to ${at + shown}</span>
     ${hasMore ? html`<${Link} to=${to(at + per)}>Next<//>` : html`<span aria-hidden="true">Next</span>`}
   </nav>`;
+}
+
+/** A number with its noun. @param {number} count @param {string} one @param {string} [many] */
+export function counted(count, one, many = `${one}s`) {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+// --- what was done -----------------------------------------------------------------------------------------------
+
+/** @typedef {{text: string, undo?: {label: string, run: () => Promise<any>}}} Done */
+
+/** @type {Done | undefined} */
+let done;
+let notify = () => {};
+
+/** Tells what was done, until another page is shown. @param {Done | undefined} what */
+export function tellDone(what) {
+  done = what;
+  notify();
+}
+
+/** What was done last, above the page. */
+export function Notice() {
+  const [, setTurn] = useState(0);
+  const [failure, setFailure] = useState(/** @type {Failure | undefined} */ (undefined));
+  const [isBusy, setBusy] = useState(false);
+  useEffect(() => {
+    notify = () => {
+      setFailure(undefined);
+      setTurn((/** @type {number} */ before) => before + 1);
+    };
+    return onMove(() => tellDone(undefined));
+  }, []);
+  const undo = async () => {
+    setBusy(true);
+    try {
+      const label = done?.undo?.label;
+      await done?.undo?.run();
+      tellDone({ text: `${label}: done.` });
+    } catch (problem) {
+      setFailure(asFailure(problem));
+    }
+    setBusy(false);
+  };
+  return html`<div role="status" class="notice-place">
+    ${done &&
+    html`<div class="notice">
+      <p>${done.text}</p>
+      ${done.undo && html`<button class="quiet" disabled=${isBusy} onClick=${undo}>${done.undo.label}</button>`}
+      <button class="quiet" onClick=${() => tellDone(undefined)}>Close</button>
+      ${failure && html`<p class="bad-text">${told(failure)}</p>`}
+    </div>`}
+  </div>`;
+}
+
+/** @param {any} problem */
+export function asFailure(problem) {
+  return problem instanceof Failure ? problem : new Failure(0, 0, String(problem?.message ?? problem));
+}
+
+/** @param {Failure} failure */
+export function told(failure) {
+  return `${failure.message}${failure.code ? ` (${failure.code})` : ""}`;
 }

@@ -58,16 +58,22 @@ export function signOut() {
 /** @param {boolean} isWanted */
 function tell(isWanted) {
   wanted = isWanted;
+  caller = undefined;
   for (const each of watchers) each();
 }
 
 /** A number that is another one whenever somebody signs in or out, or the registry asks for a key. */
 export function useSession() {
+  return useCount(watchers);
+}
+
+/** @param {Set<() => void>} of which tell that something is another one now */
+function useCount(of) {
   const [count, setCount] = useState(0);
   useEffect(() => {
     const changed = () => setCount((/** @type {number} */ before) => before + 1);
-    watchers.add(changed);
-    return () => void watchers.delete(changed);
+    of.add(changed);
+    return () => void of.delete(changed);
   }, []);
   return count;
 }
@@ -130,31 +136,72 @@ export function query(given) {
 }
 
 /**
- * The answer of a GET, read as JSON. Raises Failure.
+ * The answer of a request, read as JSON; undefined for one without a body. Raises Failure.
  *
  * @param {string} path below the registry @param {AbortSignal} [signal]
+ * @param {{method: string, body?: any}} [change] a GET without it
  */
-export async function ask(path, signal) {
+export async function ask(path, signal, change) {
+  const isChange = change && !path.startsWith("console/api/");
   const key = stored();
   /** @type {Record<string, string>} */
   const headers = { accept: JSON_OF_REGISTRY };
   if (key) headers.authorization = `Basic ${key}`;
+  if (change?.body !== undefined) headers["content-type"] = JSON_OF_REGISTRY;
   let answer;
   let body;
   try {
     // Without credentials of its own the browser does not ask for a password in a window of its own.
-    answer = await fetch(new URL(path, REGISTRY), { headers, credentials: "omit", signal });
+    const sent = { method: change?.method ?? "GET", body: change?.body === undefined ? undefined : JSON.stringify(change.body) };
+    answer = await fetch(new URL(path, REGISTRY), { ...sent, headers, credentials: "omit", signal });
     body = await answer.text();
   } catch (problem) {
-    if (signal?.aborted && signal.reason === GIVEN_UP) throw new Failure(0, 0, "The registry has not answered for a minute.");
+    const unsure = isChange ? " It may have made the change: look before you try again." : "";
+    const isLate = signal?.reason === GIVEN_UP || signal?.reason?.name === "TimeoutError";
+    if (isLate) throw new Failure(0, 0, `The registry has not answered for a minute.${unsure}`);
     if (signal?.aborted) throw problem;
-    throw new Failure(0, 0, "The registry does not answer. Is it running, and is the network there?");
+    throw new Failure(0, 0, `The registry does not answer. Is it running, and is the network there?${unsure}`);
   }
   const read = asJson(body);
-  if (answer.ok && read !== undefined) return read;
+  if (answer.ok && (read !== undefined || !body)) return read;
   if (answer.status === 401 && !wanted) tell(true);
   const { error_code: code = answer.status, message = `The answer was ${answer.status}, without a reason.` } = read ?? {};
   throw new Failure(answer.status, code, message);
+}
+
+/** @type {Set<() => void>} */
+const changes = new Set();
+
+/**
+ * Carries out a change; whatever is shown is asked anew then. Raises Failure.
+ *
+ * @param {string} method @param {string} path @param {any} [body]
+ */
+export async function change(method, path, body) {
+  try {
+    return await ask(path, AbortSignal.timeout(GIVEN_UP_MS), { method, body });
+  } finally {
+    // Also where it failed: it may have been carried out.
+    for (const each of changes) each();
+  }
+}
+
+const CALLER = "console/api/caller";
+
+/** Asked once for each key: every page wants it. @type {Promise<any> | undefined} */
+let caller;
+
+function askCaller() {
+  if (!caller) {
+    caller = ask(CALLER);
+    caller.catch(() => (caller = undefined));
+  }
+  return caller;
+}
+
+/** Who asks and what it may do; undefined until that is known. @returns {{name: string, may: string[], everything: boolean, has: string[]} | undefined} */
+export function useCaller() {
+  return useAsked(CALLER).value;
 }
 
 /** @param {string} body */
@@ -173,24 +220,26 @@ const GIVEN_UP = "given up";
 /**
  * What the registry answers to a path, asked anew whenever the path or the key is another one.
  *
- * @param {string} path empty: nothing is asked @returns {Asked}
+ * @param {string} path empty: nothing is asked @param {any} [body] what is sent there, by POST @returns {Asked}
  */
-export function useAsked(path) {
+export function useAsked(path, body) {
   const session = useSession();
+  const changed = useCount(changes);
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState(/** @type {any} */ ({ isSlow: false }));
   useEffect(() => {
-    setState({ isSlow: false });
+    // What was shown stays until it is known anew, unless it was about something else.
+    setState((/** @type {any} */ before) => (before.path === path ? { path, value: before.value, isSlow: false } : { isSlow: false }));
     if (!path) return undefined;
     const stop = new AbortController();
-    const slow = setTimeout(() => setState({ isSlow: true }), SLOW_MS);
+    const slow = setTimeout(() => setState((/** @type {any} */ before) => ({ ...before, isSlow: true })), SLOW_MS);
     const end = setTimeout(() => stop.abort(GIVEN_UP), GIVEN_UP_MS);
     const done = (/** @type {any} */ found) => {
       clearTimeout(slow);
       clearTimeout(end);
-      if (!stop.signal.aborted || stop.signal.reason === GIVEN_UP) setState({ isSlow: false, ...found });
+      if (!stop.signal.aborted || stop.signal.reason === GIVEN_UP) setState({ isSlow: false, path, ...found });
     };
-    ask(path, stop.signal).then(
+    (path === CALLER ? askCaller() : ask(path, stop.signal, body && { method: "POST", body })).then(
       (value) => done({ value }),
       (failure) => done({ failure }),
     );
@@ -199,6 +248,6 @@ export function useAsked(path) {
       clearTimeout(end);
       stop.abort();
     };
-  }, [path, session, turn]);
+  }, [path, JSON.stringify(body), session, turn, path === CALLER ? 0 : changed]);
   return { ...state, again: () => setTurn(turn + 1) };
 }

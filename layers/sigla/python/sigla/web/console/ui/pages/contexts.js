@@ -3,6 +3,7 @@
 import { html } from "../vendor/preact.js";
 import { Asked, Heading, Link } from "../parts.js";
 import { segment } from "../registry.js";
+import { ConfigChange, ModeChange, scopeOf } from "../scope_settings.js";
 
 export default function Contexts() {
   return html`
@@ -13,7 +14,7 @@ export default function Contexts() {
         <div class="scroll" tabindex="0" role="region" aria-label="Contexts">
           <table>
             <thead>
-              <tr><th scope="col">Context</th><th scope="col">Compatibility</th><th scope="col">Mode</th></tr>
+              <tr><th scope="col">Context</th><th scope="col">Compatibility</th><th scope="col">Mode</th><th scope="col"><span class="unseen">Changes</span></th></tr>
             </thead>
             <tbody>
               ${found.map((context) => html`<${Row} key=${context} context=${context} />`)}
@@ -36,5 +37,6 @@ function Row({ context }) {
     </th>
     <td><${Asked} path=${`config${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.compatibilityLevel ?? inherited}<//></td>
     <td><${Asked} path=${`mode${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.mode ?? inherited}<//></td>
+    <td><div class="actions"><${ConfigChange} scope=${scopeOf(context)} /><${ModeChange} scope=${scopeOf(context)} /></div></td>
   </tr>`;
 }

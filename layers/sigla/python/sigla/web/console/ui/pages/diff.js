@@ -96,7 +96,7 @@ function Broken({ name, rules }) {
 }
 
 /** @param {{before: any, after: any}} given */
-function Texts({ before, after }) {
+export function Texts({ before, after }) {
   const [isWhole, setWhole] = useState(false);
   const type = after.schemaType ?? "AVRO";
   const lines = lineDiff(readable(before.schema, before.schemaType ?? "AVRO"), readable(after.schema, type));

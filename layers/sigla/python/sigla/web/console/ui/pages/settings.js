@@ -2,6 +2,7 @@
 
 import { html } from "../vendor/preact.js";
 import { Asked, Heading, Link, Name, Pager, split } from "../parts.js";
+import { ConfigChange, ModeChange, others } from "../scope_settings.js";
 
 const PER_PAGE = 100;
 
@@ -19,6 +20,7 @@ export default function SettingsPage({ query: said }) {
         <${Pager} at=${offset} per=${PER_PAGE} shown=${Math.min(found.length, PER_PAGE)} hasMore=${found.length > PER_PAGE}
           to=${(/** @type {number} */ to) => `settings${to ? `?offset=${to}` : ""}`} />`}
     <//>
+    <section aria-labelledby="default"><h2 id="default">Default context</h2><div class="actions"><${ConfigChange} scope="" /><${ModeChange} scope="" /></div></section>
   `;
 }
 
@@ -49,11 +51,4 @@ function Scope({ subject }) {
   const { context, name } = split(subject);
   if (!name) return html`${context === "." ? "default context" : html`context <span class="context">${context}</span>`}`;
   return html`<${Link} to=${`subjects/${encodeURIComponent(subject)}`}><${Name} subject=${subject} /><//>`;
-}
-
-/** @param {Record<string, any>} config @returns {[string, string][]} */
-export function others(config) {
-  return Object.entries(config)
-    .filter(([name]) => name !== "compatibilityLevel")
-    .map(([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)]);
 }

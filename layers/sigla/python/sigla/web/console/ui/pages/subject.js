@@ -4,7 +4,9 @@ import { html, useState } from "../vendor/preact.js";
 import { Asked, follow, Heading, Link, Name, split, Time } from "../parts.js";
 import { contextSegment, segment } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
-import { others } from "./settings.js";
+import { GraphPicture, referrersOf } from "../graph.js";
+import { InForce } from "../scope_settings.js";
+import { SubjectChanges, VersionChanges } from "../subject_changes.js";
 
 /** @param {{params: Record<string, string>}} given */
 export default function SubjectPage({ params }) {
@@ -30,18 +32,16 @@ function Whole({ subject, versions, wanted }) {
   const shown = wanted ? Number(wanted) || active.at(-1) : active.at(-1) ?? Math.abs(versions.at(-1) ?? 0);
   const at = versions.findIndex((each) => Math.abs(each) === shown);
   return html`
+    <${SubjectChanges} subject=${subject} versions=${versions} />
     <div class="columns">
       <${Versions} subject=${subject} versions=${versions} shown=${shown ?? 0} />
       <div class="whole">
         ${at < 0
           ? html`<p role="alert">There is no version ${wanted} of this subject.</p>`
-          : html`<${Version} subject=${subject} version=${shown ?? 0} before=${Math.abs(versions[at - 1] ?? 0)} />`}
+          : html`<${Version} subject=${subject} version=${shown ?? 0} versions=${versions} before=${Math.abs(versions[at - 1] ?? 0)} />`}
       </div>
     </div>
-    <div class="cards">
-      <${InForce} subject=${subject} />
-      <${ModeInForce} subject=${subject} />
-    </div>
+    <${InForce} subject=${subject} />
     <${History} subject=${subject} />
   `;
 }
@@ -77,8 +77,8 @@ function Versions({ subject, versions, shown }) {
   </nav>`;
 }
 
-/** @param {{subject: string, version: number, before: number}} given before: the version before it; 0 without one */
-function Version({ subject, version, before }) {
+/** @param {{subject: string, version: number, versions: number[], before: number}} given before: the version before it; 0 without one */
+function Version({ subject, version, versions, before }) {
   const place = `subjects/${segment(subject)}/versions/${version}`;
   return html`<section aria-labelledby="version">
     <h2 id="version">Version ${version}</h2>
@@ -96,9 +96,10 @@ function Version({ subject, version, before }) {
           </dl>
           ${before > 0 &&
           html`<p><${Link} to=${`subjects/${segment(subject)}/diff/${before}/${version}`}>What has changed since version ${before}<//></p>`}
+          <${VersionChanges} subject=${found.subject} version=${version} versions=${versions} record=${found} />
           <${SchemaText} text=${found.schema} type=${type} label=${`Text of version ${version}`} />
           <${References} references=${found.references ?? []} context=${context} />
-          <${Referrers} place=${place} context=${context} />
+          <${Referrers} subject=${found.subject} version=${version} />
           ${found.metadata && html`<${Beside} title="Metadata" value=${found.metadata} />`}
           ${found.ruleSet && html`<${Beside} title="Rules" value=${found.ruleSet} />`}
         `;
@@ -122,60 +123,26 @@ function References({ references, context }) {
     </ul>`;
 }
 
-/** @param {{place: string, context: string}} given */
-function Referrers({ place, context }) {
-  return html`<${Asked} path=${`${place}/referencedby`}>
-    ${(/** @type {number[]} */ ids) =>
-      ids.length > 0 &&
-      html`<h3>Referred to by</h3>
-        <ul class="names">
-          ${ids.map((id) => html`<li><${Link} to=${`ids/${contextSegment(context)}/${id}`}>Id ${id}<//></li>`)}
-        </ul>`}
+/** @param {{subject: string, version: number}} given */
+function Referrers({ subject, version }) {
+  return html`<${Asked} path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`}>
+    ${(/** @type {import("../graph.js").Graph} */ graph) => {
+      const found = referrersOf(graph, { isOwnToo: true, isDeletedToo: true });
+      return html`
+        ${found.length > 0 &&
+        html`<h3>Referred to by</h3>
+          <ul class="names">
+            ${found.map((each) => html`<li><${Link} to=${`subjects/${segment(each.subject)}/versions/${each.version}`}><${Name} subject=${each.subject} /> version ${each.version}<//>${each.deleted && html` <span class="tag">soft-deleted</span>`}</li>`)}
+          </ul>`}
+        ${graph.edges.length > 0 && html`<h3>All references</h3><${GraphPicture} graph=${graph} label="References from left to right" />`}
+      `;
+    }}
   <//>`;
 }
 
 /** @param {{title: string, value: object}} given */
 function Beside({ title, value }) {
   return html`<h3>${title}</h3><${SchemaText} text=${JSON.stringify(value)} type="JSON" label=${title} isOurs />`;
-}
-
-// --- what is in force, and where it comes from -------------------------------------------------------------------
-
-/** The scopes that are asked in turn, the nearest first, each with what people call it. @param {string} subject */
-function scopes(subject) {
-  const { context } = split(subject);
-  const named = context === "." ? [] : [[`/${segment(`:${context}:`)}`, `from the context ${context}`]];
-  return [[`/${segment(subject)}`, "set for this subject"], ...named, ["?defaultToGlobal=true", "from the default context"]];
-}
-
-/** @param {{subject: string}} given */
-function InForce({ subject }) {
-  return html`<section aria-labelledby="compatibility">
-    <h2 id="compatibility">Compatibility</h2>
-    <${Nearest} what="config" scopes=${scopes(subject)}>
-      ${(/** @type {any} */ config, /** @type {string} */ from) => html`
-        <p class="fact">${config.compatibilityLevel ?? "as its context has it"}</p>
-        <p class="hint">${from}</p>
-        ${others(config).map(([name, value]) => html`<p><span class="hint">${name}</span> ${value}</p>`)}
-      `}
-    <//>
-  </section>`;
-}
-
-/** @param {{subject: string}} given */
-function ModeInForce({ subject }) {
-  return html`<section aria-labelledby="mode">
-    <h2 id="mode">Mode</h2>
-    <${Nearest} what="mode" scopes=${scopes(subject)}>
-      ${(/** @type {any} */ found, /** @type {string} */ from) => html`<p class="fact">${found.mode}</p><p class="hint">${from}</p>`}
-    <//>
-  </section>`;
-}
-
-/** @param {{what: string, scopes: string[][], children: (value: any, from: string) => any}} given */
-function Nearest({ what, scopes: [[scope, from], ...further], children }) {
-  const beyond = further.length ? html`<${Nearest} what=${what} scopes=${further}>${children}<//>` : undefined;
-  return html`<${Asked} path=${`${what}${scope}`} unset=${beyond}>${(/** @type {any} */ value) => children(value, from)}<//>`;
 }
 
 // --- history -----------------------------------------------------------------------------------------------------

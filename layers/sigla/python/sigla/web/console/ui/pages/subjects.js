@@ -2,7 +2,7 @@
 
 import { html } from "../vendor/preact.js";
 import { Asked, follow, Heading, Link, Pager, split } from "../parts.js";
-import { contextSegment, query, segment } from "../registry.js";
+import { contextSegment, query, segment, useCaller } from "../registry.js";
 
 const PER_PAGE = 50;
 const TYPES = ["", "AVRO", "JSON", "PROTOBUF"];
@@ -29,12 +29,17 @@ export default function Subjects({ query: said }) {
   });
   const scope = wanted.context === "." ? "" : `:${wanted.context || "*"}:`;
   return html`
-    <${Heading} title="Subjects" />
+    <${Heading} title="Subjects"><${NewSubject} /><//>
     <${Filter} key=${to(wanted, 0)} wanted=${wanted} />
     <${Asked} path=${`console/api/subjects${asked}&subjectPrefix=${encodeURIComponent(scope)}`}>
       ${(/** @type {FoundSubject[]} */ found) => html`<${Found} found=${found} wanted=${wanted} />`}
     <//>
   `;
+}
+
+function NewSubject() {
+  if (!useCaller()?.may.includes("write")) return null;
+  return html`<p><${Link} to="edit">New subject<//></p>`;
 }
 
 /** @param {Wanted} wanted @param {number} offset */

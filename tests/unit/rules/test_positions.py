@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from sigla.schema_files.positions import of_path, told_position
+from sigla.rules.positions import of_path, told_position
 
 AVRO = """\
 {

@@ -1,0 +1,25 @@
+"""What the console asks beyond the API, a row each, as in `routes`."""
+
+from typing import Final
+
+from sigla.auth.permissions import READ
+from sigla.languages import LANGUAGES
+from sigla.web.api.endpoints import console
+from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
+from sigla.web.api.queries import TEXT, Query, Text, Word
+from sigla.web.api.route import Body, Route
+
+# fmt: off
+CONSOLE_ROUTES: Final = (
+    Route("GET", "/console/api/subjects", READ, console.found, "Subjects by a part of their names", "FoundSubjects",
+          query=(Query("subjectPrefix", Text(":*:"), BEGINS), Query("contains", TEXT, "A part of the name"),
+                 Query("type", Word(frozenset(LANGUAGES))), DELETED, *PAGED_SCHEMAS), lists=True),
+    Route("POST", "/console/api/subjects/{subject}/verdict", READ, console.verdict,
+          "What would registering this come to?", "DraftVerdict", body=Body(DRAFT, "register"), query=(NORMALIZE,),
+          operation="Compatibility check"),
+    Route("GET", "/console/api/graph", READ, console.graph, "Whom a subject references, and who references it",
+          "Graph", query=(Query("subject", TEXT, "Its name"), Query("version", TEXT, "One version alone")),
+          refuses=NO_VERSION, lists=True),
+    Route("GET", "/console/api/caller", READ, console.caller, "The caller, and what it may do", "Caller"),
+)
+# fmt: on

@@ -1,0 +1,77 @@
+"""The objects of `/console/api/`, as `openapi_shapes` has those of the rest of the API."""
+
+from typing import Any, Final
+
+Shape = dict[str, Any]
+
+TEXT: Shape = {"type": "string"}
+NUMBER: Shape = {"type": "integer"}
+FLAG: Shape = {"type": "boolean"}
+
+
+def _list(items: Shape) -> Shape:
+    return {"type": "array", "items": items}
+
+
+def _object(members: dict[str, Shape], *optional: str) -> Shape:
+    """Every member is required, but for those that are named again."""
+    return {
+        "type": "object",
+        "properties": members,
+        "required": [name for name in members if name not in optional],
+    }
+
+
+_PROBLEM: Final = _object(
+    {
+        "rule": TEXT,
+        "code": NUMBER,
+        "message": TEXT,
+        "detail": TEXT,
+        "line": NUMBER,
+        "column": NUMBER,
+        "path": TEXT,
+        "reader": {"enum": ["new", "old"]},
+        "against": NUMBER,
+        "remedy": TEXT,
+    },
+    "path",
+    "reader",
+    "against",
+    "remedy",
+)
+
+CONSOLE_SHAPES: Final[dict[str, Shape]] = {
+    "FoundSubjects": _list(
+        _object({"subject": TEXT, "version": NUMBER, "id": NUMBER, "schemaType": TEXT, "deleted": FLAG})
+    ),
+    "DraftVerdict": _object(
+        {
+            "accepted": FLAG,
+            "new": FLAG,
+            "subject": TEXT,
+            "version": NUMBER,
+            "id": NUMBER,
+            "guid": {"type": "string", "format": "uuid"},
+            "schema": TEXT,
+            "problems": _list(_PROBLEM),
+        },
+        "new",
+        "subject",
+        "version",
+        "id",
+        "guid",
+        "schema",
+    ),
+    "Graph": _object(
+        {
+            "subject": TEXT,
+            "nodes": _list(
+                _object({"subject": TEXT, "version": NUMBER, "id": NUMBER, "deleted": FLAG}, "id", "deleted")
+            ),
+            "edges": _list(_object({"from": NUMBER, "to": NUMBER, "name": TEXT}, "name")),
+            "more": FLAG,
+        }
+    ),
+    "Caller": _object({"name": TEXT, "may": _list(TEXT), "everything": FLAG, "has": _list(TEXT)}),
+}

@@ -1,0 +1,223 @@
+/** A new version of a subject, or the first one of a new subject: written, judged while it is written, registered. */
+
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { counted, follow, Heading, Link, Name, Problem, split, tellDone, told, Waiting } from "../parts.js";
+import { ask, change, query, segment, useAsked, useCaller } from "../registry.js";
+import { Change } from "../changes.js";
+import { Editor } from "../editor.js";
+import { References } from "../references.js";
+import { readable } from "../schema_text.js";
+import { Texts } from "./diff.js";
+
+/** @typedef {{name: string, subject: string, version: number}} Reference */
+/** @typedef {{text: string, type: string, references: Reference[], normalize: boolean}} Draft */
+
+/** What a new schema begins as. @type {Record<string, string>} */
+const BEGINNINGS = {
+  AVRO: '{\n  "type": "record",\n  "name": "Order",\n  "namespace": "com.example",\n  "fields": [\n    {"name": "id", "type": "string"}\n  ]\n}\n',
+  JSON: '{\n  "$schema": "http://json-schema.org/draft-07/schema#",\n  "title": "Order",\n  "type": "object",\n  "properties": {\n    "id": {"type": "string"}\n  },\n  "required": ["id"],\n  "additionalProperties": false\n}\n',
+  PROTOBUF: 'syntax = "proto3";\n\npackage com.example;\n\nmessage Order {\n  string id = 1;\n}\n',
+};
+
+/** What was written and is not registered yet, by subject: a page that is left for another one is not lost.
+ * @type {Map<string, Draft>} */
+const unregistered = new Map();
+
+/** @param {{params: Record<string, string>, query: URLSearchParams}} given */
+export default function EditPage({ params, query: said }) {
+  const type = said.get("type") ?? "AVRO";
+  if (!params.subject) return html`<${NewSubject} />`;
+  return html`<${Edit} subject=${params.subject} type=${type in BEGINNINGS ? type : "AVRO"} />`;
+}
+
+function NewSubject() {
+  const go = (/** @type {SubmitEvent} */ event) => {
+    event.preventDefault();
+    const given = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
+    follow(`subjects/${segment(String(given.get("name")))}/edit?type=${given.get("type")}`);
+  };
+  return html`
+    <${Heading} title="New subject" />
+    <form class="stack" onSubmit=${go}>
+      <label>Name <input name="name" required autocomplete="off" spellcheck="false" /></label>
+      <p class="hint">As a serializer names it: <span class="code">orders-value</span> for the values of the topic <span class="code">orders</span>; in a context <span class="code">:.eu:orders-value</span>.</p>
+      <label>Language <select name="type">${Object.keys(BEGINNINGS).map((each) => html`<option value=${each}>${each}</option>`)}</select></label>
+      <p><button>Write its schema</button></p>
+    </form>
+  `;
+}
+
+/** @param {{subject: string, type: string}} given */
+function Edit({ subject, type }) {
+  const latest = useAsked(`subjects/${segment(subject)}/versions/latest`);
+  const isNew = latest.failure?.status === 404;
+  const { name } = split(subject);
+  return html`
+    <${Heading} title=${isNew ? `New subject ${name}` : `New version of ${name}`}>
+      <p class="lead">of <${Link} to=${`subjects/${segment(subject)}`}><${Name} subject=${subject} /><//></p>
+    <//>
+    ${latest.failure && !isNew && html`<${Problem} failure=${latest.failure} again=${latest.again} />`}
+    ${latest.value === undefined && !latest.failure
+      ? html`<${Waiting} isSlow=${latest.isSlow} />`
+      : html`<${Written} key=${latest.value ? "" : type} subject=${subject} latest=${latest.value} type=${type} />`}
+  `;
+}
+
+/** @param {{subject: string, latest?: any, type: string}} given latest: the newest version, where there is one */
+function Written({ subject, latest, type }) {
+  const [draft, setDraft] = useState(/** @type {Draft} */ (unregistered.get(subject) ?? begun(latest, type)));
+  const judged = useVerdict(subject, draft);
+  const editor = useRef(/** @type {HTMLTextAreaElement | undefined} */ (undefined));
+  const caller = useCaller();
+  const write = (/** @type {Partial<Draft>} */ part) =>
+    setDraft((/** @type {Draft} */ before) => {
+      const now = { ...before, ...part };
+      unregistered.set(subject, now);
+      return now;
+    });
+  const startAgain = () => {
+    unregistered.delete(subject);
+    setDraft(begun(latest, type));
+  };
+  const problems = judged.verdict?.problems ?? [];
+  return html`
+    <div class="writing">
+      <div>
+        <div class="bar">
+          <label>Language <select value=${draft.type} onChange=${(/** @type {any} */ event) => write({ type: event.target.value })}>
+            ${Object.keys(BEGINNINGS).map((each) => html`<option value=${each}>${each}</option>`)}
+          </select></label>
+          <button class="quiet" onClick=${() => write({ text: readable(draft.text, draft.type) })} disabled=${draft.type === "PROTOBUF"}>Lay out</button>
+          <button class="quiet" onClick=${startAgain}>Start again</button>
+        </div>
+        <${Editor} text=${draft.text} marked=${problems.map((/** @type {any} */ each) => each.line)} write=${(/** @type {string} */ text) => write({ text })} field=${editor} />
+        <${References} subject=${subject} type=${draft.type} chosen=${draft.references} choose=${(/** @type {Reference[]} */ references) => write({ references })} />
+        <p><label class="check"><input type="checkbox" checked=${draft.normalize} onChange=${(/** @type {any} */ event) => write({ normalize: event.target.checked })} /> Normalise</label>
+          ${" "}<span class="hint">Put what has no meaning in one order, as with <span class="code">normalize=true</span>.</span></p>
+      </div>
+      <div class="judged">
+        <${Verdict} judged=${judged} text=${draft.text} show=${(/** @type {any} */ at) => point(editor.current, at)} />
+        ${draft.normalize && judged.isCurrent && judged.verdict?.schema && judged.verdict.schema !== draft.text &&
+        html`<p><button class="quiet" onClick=${() => write({ text: readable(judged.verdict.schema, draft.type) })}>Show the normal form</button></p>`}
+        <${Register} subject=${subject} draft=${draft} verdict=${judged.isCurrent ? judged.verdict : undefined} caller=${caller} />
+      </div>
+    </div>
+    ${latest &&
+    html`<section aria-labelledby="texts"><h2 id="texts">Changes since version ${latest.version}</h2>
+      <${Texts} before=${latest} after=${{ schema: draft.text, schemaType: draft.type }} /></section>`}
+  `;
+}
+
+/** @param {any} latest @param {string} type @returns {Draft} */
+function begun(latest, type) {
+  if (!latest) return { text: BEGINNINGS[type], type, references: [], normalize: false };
+  const written = latest.schemaType ?? "AVRO";
+  return { text: readable(latest.schema, written), type: written, references: latest.references ?? [], normalize: false };
+}
+
+/** @param {Draft} draft what a registration sends */
+function sent({ text, type, references }) {
+  return { schema: text, schemaType: type, references };
+}
+
+const PAUSE_MS = 300;
+
+/** What the registry says of a draft, asked whenever nothing was written for a moment.
+ * @param {string} subject @param {Draft} draft @returns {{verdict?: any, failure?: any, isCurrent: boolean}} isCurrent: it is of this draft
+ */
+function useVerdict(subject, draft) {
+  const [state, setState] = useState(/** @type {any} */ ({}));
+  const body = JSON.stringify(sent(draft));
+  const of = `${body} ${draft.normalize}`;
+  useEffect(() => {
+    const stop = new AbortController();
+    const path = `console/api/subjects/${segment(subject)}/verdict${query({ normalize: draft.normalize })}`;
+    const start = setTimeout(async () => {
+      try {
+        setState({ of, verdict: await ask(path, stop.signal, { method: "POST", body: JSON.parse(body) }) });
+      } catch (failure) {
+        if (!stop.signal.aborted) setState({ of, failure });
+      }
+    }, PAUSE_MS);
+    return () => {
+      clearTimeout(start);
+      stop.abort();
+    };
+  }, [subject, of]);
+  return { ...state, isCurrent: state.of === of };
+}
+
+/** @param {{judged: any, text: string, show: (problem: any) => void}} given */
+function Verdict({ judged, text, show }) {
+  const { verdict, failure, isCurrent } = judged;
+  const place = (/** @type {any} */ each) => (each.line === 1 && each.column === 1 ? "At the beginning" : `Line ${each.line}, column ${each.column}`);
+  return html`<section class=${`verdict ${verdict ? (verdict.accepted ? "good" : "bad") : ""} ${isCurrent ? "" : "stale"}`} aria-labelledby="verdict">
+    <h2 id="verdict">Verdict</h2>
+    <div role="status">
+      ${!isCurrent && html`<p class="hint">Checking …</p>`}
+      ${failure && html`<p class="bad-text">It cannot be checked: ${told(failure)}</p>`}
+      ${verdict && html`<p class="fact">${summary(verdict)}</p>`}
+    </div>
+    ${verdict && !verdict.accepted &&
+    html`<ol class="problems">
+      ${verdict.problems.map(
+        (/** @type {any} */ each) => html`<li>
+          <p><button class="quiet" onClick=${() => show(each)}>${place(each)}</button> <span class="code">${each.rule}</span></p>
+          <p>${each.message}</p>
+          ${each.against && html`<p class="hint">${each.reader === "old" ? `Version ${each.against} cannot read data of this schema.` : `This schema cannot read data of version ${each.against}.`}</p>`}
+          ${each.remedy && html`<p><strong>What would help:</strong> ${each.remedy}</p>`}
+          ${line(text, each.line) && html`<pre class="excerpt"><code>${line(text, each.line)}</code></pre>`}
+        </li>`,
+      )}
+    </ol>`}
+  </section>`;
+}
+
+/** @param {any} verdict */
+function summary(verdict) {
+  if (!verdict.accepted) return `Refused: ${counted(verdict.problems.length, "problem")}`;
+  if (!verdict.new) return `It is version ${verdict.version} already`;
+  return `It would be version ${verdict.version}${verdict.id ? `, with the id ${verdict.id}, which this content has already` : ", with a new id"}`;
+}
+
+/** @param {string} text @param {number} number */
+function line(text, number) {
+  return (text.split("\n")[number - 1] ?? "").trim().slice(0, 200);
+}
+
+/** Puts the cursor there. @param {HTMLTextAreaElement | undefined} field @param {{line: number, column: number}} at */
+function point(field, { line: number, column }) {
+  if (!field) return;
+  const before = field.value.split("\n").slice(0, number - 1);
+  const start = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
+  const end = field.value.indexOf("\n", start);
+  field.focus();
+  field.setSelectionRange(start, end < 0 ? field.value.length : end);
+  field.scrollTop = Math.max(0, (number - 4) * parseFloat(getComputedStyle(field).lineHeight));
+}
+
+/** @param {{subject: string, draft: Draft, verdict: any, caller: any}} given */
+function Register({ subject, draft, verdict, caller }) {
+  if (!caller) return null;
+  if (!caller.may.includes("write")) return html`<p class="hint">Your key does not permit to register it.</p>`;
+  if (!verdict?.accepted || !verdict.new) return html`<p><button disabled>Register</button></p>`;
+  const target = verdict.subject ?? subject;
+  const place = `subjects/${segment(subject)}/versions`;
+  const run = async () => {
+    const made = await change("POST", `${place}${query({ normalize: draft.normalize })}`, sent(draft));
+    unregistered.delete(subject);
+    const version = made.version ?? verdict.version;
+    follow(`subjects/${segment(target)}/versions/${version}`);
+    const undo = { label: `Delete version ${version} again`, run: () => change("DELETE", `subjects/${segment(target)}/versions/${version}`) };
+    tellDone({ text: `Version ${version} is registered, with the id ${made.id}.`, undo: caller.may.includes("delete") ? undo : undefined });
+  };
+  return html`<${Change} label="Register" isMain title=${`Register version ${verdict.version} of ${split(target).name}?`} does="Register" run=${run}>
+    <p>
+      ${verdict.version > 1 ? `It becomes the latest version, which is what clients get who ask for the latest.` : "It is the first version of a new subject."}
+      ${verdict.id ? ` Its content keeps the id ${verdict.id}.` : " It gets a new id, which is never given again."}
+    </p>
+    ${draft.references.length > 0 && html`<p>It refers to ${counted(draft.references.length, "other schema")}.</p>`}
+    ${target !== subject && html`<p>The name leads to the subject <${Name} subject=${target} />.</p>`}
+    <p class="hint">It can be deleted again as long as no other schema refers to it.</p>
+  <//>`;
+}

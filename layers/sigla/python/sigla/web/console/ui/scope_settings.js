@@ -1,0 +1,211 @@
+/** Config and mode: what is in force for a scope, where it comes from, and how it is changed. */
+
+import { html, useState } from "./vendor/preact.js";
+import { Asked, counted, split, Waiting } from "./parts.js";
+import { change, segment, useAsked, useCaller } from "./registry.js";
+import { Change } from "./changes.js";
+
+const LEVELS = ["BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE", "NONE"];
+
+/** @type {[string, string][]} */
+const MODES = [
+  ["READWRITE", "Schemas can be registered and deleted."],
+  ["READONLY", "Nothing can be registered or deleted."],
+  ["IMPORT", "Schemas are registered with ids and numbers that they bring along, and are not checked. It can be set only where nothing is active; what is soft-deleted there goes for good."],
+];
+
+/** What can be set beside the level: its name in the API, for people, and what it may be; a text without that.
+ * @type {[string, string, string[]?][]} */
+const MORE = [
+  ["normalize", "Normalise each new schema", ["true", "false"]],
+  ["compatibilityPolicy", "Policy of JSON Schema", ["STRICT", "LENIENT"]],
+  ["compatibilityGroup", "Metadata property that groups versions"],
+  ["alias", "Alias: the subject that is meant"],
+  ["validateFields", "Check reserved fields", ["true", "false"]],
+];
+
+/** A scope as a segment of a path behind `config` or `mode`. @param {string} scope empty: the default context */
+function placeOf(scope) {
+  return scope ? `/${segment(scope)}` : "";
+}
+
+/** The scope of a context. @param {string} context */
+export function scopeOf(context) {
+  return context === "." ? "" : `:${context}:`;
+}
+
+/** @param {string} scope */
+export function nameOf(scope) {
+  const { context, name } = split(scope);
+  if (name) return name;
+  return context === "." ? "the default context" : `the context ${context}`;
+}
+
+/** @param {Record<string, any>} config @returns {[string, string][]} */
+export function others(config) {
+  return Object.entries(config)
+    .filter(([name]) => name !== "compatibilityLevel")
+    .map(([name, value]) => [name, typeof value === "object" ? JSON.stringify(value) : String(value)]);
+}
+
+// --- what is in force --------------------------------------------------------------------------------------------
+
+/** The scopes that are asked in turn, the nearest first, each with what people call it. @param {string} subject */
+function scopes(subject) {
+  const { context } = split(subject);
+  const named = context === "." ? [] : [[`/${segment(`:${context}:`)}`, `from the context ${context}`]];
+  return [[`/${segment(subject)}`, "set for this subject"], ...named, ["?defaultToGlobal=true", "from the default context"]];
+}
+
+/** Config and mode in force for a subject, each with a way to change it. @param {{subject: string}} given */
+export function InForce({ subject }) {
+  return html`<div class="cards">
+    <section aria-labelledby="compatibility">
+      <h2 id="compatibility">Compatibility</h2>
+      <${Nearest} what="config" scopes=${scopes(subject)}>
+        ${(/** @type {any} */ config, /** @type {string} */ from) => html`
+          <p class="fact">${config.compatibilityLevel ?? "as its context has it"}</p>
+          <p class="hint">${from}</p>
+          ${others(config).map(([name, value]) => html`<p><span class="hint">${name}</span> ${value}</p>`)}
+        `}
+      <//>
+      <${ConfigChange} scope=${subject} />
+    </section>
+    <section aria-labelledby="mode">
+      <h2 id="mode">Mode</h2>
+      <${Nearest} what="mode" scopes=${scopes(subject)}>
+        ${(/** @type {any} */ found, /** @type {string} */ from) => html`<p class="fact">${found.mode}</p><p class="hint">${from}</p>`}
+      <//>
+      <${ModeChange} scope=${subject} />
+    </section>
+  </div>`;
+}
+
+/** @param {{what: string, scopes: string[][], children: (value: any, from: string) => any}} given */
+function Nearest({ what, scopes: [[scope, from], ...further], children }) {
+  const beyond = further.length ? html`<${Nearest} what=${what} scopes=${further}>${children}<//>` : undefined;
+  return html`<${Asked} path=${`${what}${scope}`} unset=${beyond}>${(/** @type {any} */ value) => children(value, from)}<//>`;
+}
+
+// --- what is changed ---------------------------------------------------------------------------------------------
+
+/** Whether the caller may change what is set for a scope. @param {string} scope */
+function useMay(scope) {
+  const caller = useCaller();
+  return Boolean(caller?.may.includes("admin") && (scope || caller.everything));
+}
+
+/** @param {{scope: string}} given empty: the default context */
+export function ConfigChange({ scope }) {
+  const [isOpen, setOpen] = useState(false);
+  const own = useAsked(isOpen ? `config${placeOf(scope)}` : "");
+  if (!useMay(scope)) return null;
+  const isSet = own.value !== undefined;
+  const before = own.value ?? {};
+  const run = async (/** @type {FormData} */ said) => {
+    const patch = patchOf(before, said);
+    if (!Object.keys(patch).length) return undefined;
+    const after = { ...before, ...patch };
+    const isEmpty = !Object.entries(after).some(([name, value]) => name !== "compatibility" && name !== "compatibilityLevel" && value !== null) && said.get("compatibility") === "";
+    if (isSet && isEmpty) await change("DELETE", `config${placeOf(scope)}`);
+    else await change("PUT", `config${placeOf(scope)}`, patch);
+    return { text: `The config of ${nameOf(scope)} is changed.`, undo: { label: "Change it back", run: () => back(scope, isSet, before, isSet && isEmpty ? wholeOf(before) : patch) } };
+  };
+  return html`<${Change} label="Change config" title=${`Change the config of ${nameOf(scope)}?`} does="Change" run=${run} whenOpen=${setOpen}
+    may=${isSet || Boolean(own.failure?.isNotSet)}>
+    ${!isSet && !own.failure && html`<${Waiting} isSlow=${own.isSlow} />`}
+    ${own.failure && !own.failure.isNotSet && html`<p class="bad-text">${own.failure.message}</p>`}
+    ${(isSet || own.failure?.isNotSet) &&
+    html`
+      <label>Compatibility <${Choice} name="compatibility" chosen=${before.compatibilityLevel ?? ""} choices=${LEVELS} /></label>
+      <details>
+        <summary>More</summary>
+        ${MORE.map(([name, told, choices]) => html`<label>${told} ${choices ? html`<${Choice} name=${name} chosen=${String(before[name] ?? "")} choices=${choices} />` : html`<input name=${name} value=${before[name] ?? ""} spellcheck="false" autocomplete="off" />`}</label>`)}
+      </details>
+      <${Reach} scope=${scope} what="config" />
+      <p class="hint">Versions that are there stay. It can be changed back.</p>
+    `}
+  <//>`;
+}
+
+/** @param {{name: string, chosen: string, choices: string[]}} given */
+function Choice({ name, chosen, choices }) {
+  return html`<select name=${name}>
+    <option value="" selected=${!chosen}>as inherited</option>
+    ${choices.map((each) => html`<option value=${each} selected=${each === chosen}>${each}</option>`)}
+  </select>`;
+}
+
+/** The fields that are to be another, as the API takes them. @param {any} before @param {FormData} said */
+function patchOf(before, said) {
+  /** @type {Record<string, any>} */
+  const patch = {};
+  for (const [name, was] of /** @type {[string, any][]} */ ([["compatibility", before.compatibilityLevel], ...MORE.map(([name]) => [name, before[name]])])) {
+    const wanted = String(said.get(name) ?? "");
+    if (wanted === String(was ?? "")) continue;
+    patch[name] = wanted === "" ? null : wanted === "true" || wanted === "false" ? wanted === "true" : wanted;
+  }
+  return patch;
+}
+
+/** A config as the API takes it. @param {any} config */
+function wholeOf({ compatibilityLevel, ...more }) {
+  return { compatibility: compatibilityLevel, ...more };
+}
+
+/** Puts a config back to what it was. @param {string} scope @param {boolean} wasSet @param {any} before @param {Record<string, any>} patch */
+function back(scope, wasSet, before, patch) {
+  if (!wasSet) return change("DELETE", `config${placeOf(scope)}`);
+  const whole = wholeOf(before);
+  const was = Object.fromEntries(Object.keys(patch).map((name) => [name, /** @type {any} */ (whole)[name] ?? null]));
+  return change("PUT", `config${placeOf(scope)}`, was);
+}
+
+/** @param {{scope: string}} given empty: the default context */
+export function ModeChange({ scope }) {
+  const [isOpen, setOpen] = useState(false);
+  const own = useAsked(isOpen ? `mode${placeOf(scope)}` : "");
+  if (!useMay(scope)) return null;
+  const before = own.value?.mode ?? "";
+  const put = (/** @type {string} */ mode) =>
+    mode ? change("PUT", `mode${placeOf(scope)}`, { mode }) : change("DELETE", `mode${placeOf(scope)}`);
+  const run = async (/** @type {FormData} */ said) => {
+    const wanted = String(said.get("mode") ?? "");
+    if (wanted === before) return undefined;
+    await put(wanted);
+    return { text: `The mode of ${nameOf(scope)} is ${wanted || "inherited"} now.`, undo: { label: "Change it back", run: () => put(before) } };
+  };
+  return html`<${Change} label="Change mode" title=${`Change the mode of ${nameOf(scope)}?`} does="Change" run=${run} whenOpen=${setOpen}
+    may=${own.value !== undefined || Boolean(own.failure?.isNotSet)}>
+    ${own.value === undefined && !own.failure && html`<${Waiting} isSlow=${own.isSlow} />`}
+    ${own.failure && !own.failure.isNotSet && html`<p class="bad-text">${own.failure.message}</p>`}
+    ${(own.value !== undefined || own.failure?.isNotSet) &&
+    html`
+      <label>Mode <${Choice} name="mode" chosen=${before} choices=${MODES.map(([name]) => name)} /></label>
+      <dl>${MODES.map(([name, told]) => html`<dt class="code">${name}</dt><dd>${told}</dd>`)}</dl>
+      <${Reach} scope=${scope} what="mode" />
+    `}
+  <//>`;
+}
+
+const MOST_COUNTED = 1000;
+
+/** For how much a setting holds. @param {{scope: string, what: string}} given */
+function Reach({ scope, what }) {
+  const { name } = split(scope);
+  if (name) {
+    return html`<${Asked} path=${`subjects/${segment(scope)}/versions`}>
+      ${(/** @type {number[]} */ found) => html`<p>It holds for this subject alone, which has ${counted(found.length, "version")}.</p>`}
+    <//>`;
+  }
+  const prefix = `subjectPrefix=${encodeURIComponent(scope || ":*:")}`;
+  return html`<${Asked} path=${`subjects?${prefix}&limit=${MOST_COUNTED + 1}`}>
+    ${(/** @type {string[]} */ found) => html`<${Asked} path=${`settings?${prefix}&limit=${MOST_COUNTED}`}>
+      ${(/** @type {any[]} */ set) => {
+        const own = set.filter((each) => each[what] !== undefined && each.subject !== scope && !each.subject.startsWith(":.__GLOBAL:")).length;
+        const many = found.length > MOST_COUNTED ? `more than ${MOST_COUNTED} subjects` : counted(found.length, "subject");
+        return html`<p>It holds for ${many}${scope ? "" : " in all contexts"}${own ? `, but for what ${counted(own, "scope")} ${own === 1 ? "says" : "say"} otherwise` : ""}.</p>`;
+      }}
+    <//>`}
+  <//>`;
+}

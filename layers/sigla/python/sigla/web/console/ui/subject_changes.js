@@ -1,0 +1,165 @@
+/** What can be done to a version or to a whole subject: deleted, restored, deleted for good. */
+
+import { html, useState } from "./vendor/preact.js";
+import { Asked, counted, follow, Link, Name, Problem, split, tellDone, Waiting } from "./parts.js";
+import { ask, change, segment, useAsked, useCaller } from "./registry.js";
+import { Change } from "./changes.js";
+import { referrersOf } from "./graph.js";
+
+/** @param {string} subject @param {number} version */
+function placeOf(subject, version) {
+  return `subjects/${segment(subject)}/versions/${version}`;
+}
+
+/** What a registration sends that brings a version back. @param {any} record */
+function sent({ schema, schemaType, references, metadata, ruleSet }) {
+  return { schema, schemaType, references, metadata, ruleSet };
+}
+
+/** Registers again what versions were, oldest first. @param {string} subject @param {number[]} versions */
+async function restore(subject, versions) {
+  const made = [];
+  for (const version of versions) {
+    const record = await ask(`${placeOf(subject, version)}?deleted=true`);
+    made.push(await change("POST", `subjects/${segment(subject)}/versions`, sent(record)));
+  }
+  return made;
+}
+
+/** @param {{subject: string, version: number, versions: number[], record: any}} given versions: those that are soft-deleted negated */
+export function VersionChanges({ subject, version, versions, record }) {
+  const may = useCaller()?.may ?? [];
+  if (record.deleted) {
+    return html`<div class="actions">
+      ${may.includes("write") && html`<${Restore} subject=${subject} version=${version} record=${record} />`}
+      ${may.includes("admin") && html`<${Purge} subject=${subject} version=${version} record=${record} />`}
+    </div>`;
+  }
+  if (!may.includes("delete")) return null;
+  const stay = versions.filter((each) => each > 0 && each !== version).length;
+  const run = async () => {
+    await change("DELETE", placeOf(subject, version));
+    follow(placeOf(subject, version));
+    const undo = { label: `Restore version ${version}`, run: () => restore(subject, [version]) };
+    return { text: `Version ${version} of ${split(subject).name} is soft-deleted.`, undo: may.includes("write") ? undo : undefined };
+  };
+  return html`<div class="actions">
+    <${Guarded} label=${`Delete version ${version}`} title=${`Delete version ${version} of ${split(subject).name}?`} does="Delete" run=${run}
+      path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo>
+      <p>${stay ? `${counted(stay, "version")} of the subject ${stay === 1 ? "stays" : "stay"}.` : "It is the only one that is left: the subject is soft-deleted with it."}</p>
+      <p>Its id ${record.id} goes on meaning the same, so data in Kafka can still be read. It can be restored: then it gets a new number and keeps its id.</p>
+    <//>
+  </div>`;
+}
+
+/** @param {{subject: string, versions: number[]}} given */
+export function SubjectChanges({ subject, versions }) {
+  const may = useCaller()?.may ?? [];
+  const active = versions.filter((each) => each > 0);
+  const { name } = split(subject);
+  const path = `console/api/graph?subject=${encodeURIComponent(subject)}`;
+  const runDelete = async () => {
+    const gone = await change("DELETE", `subjects/${segment(subject)}`);
+    follow(`subjects/${segment(subject)}`);
+    const undo = { label: `Restore ${counted(gone.length, "version")}`, run: () => restore(subject, gone) };
+    return { text: `${name} is soft-deleted, with ${counted(gone.length, "version")}.`, undo: may.includes("write") ? undo : undefined };
+  };
+  const runRestore = async () => {
+    const made = await restore(subject, versions.map(Math.abs));
+    follow(`subjects/${segment(subject)}`);
+    return { text: `${counted(made.length, "version")} of ${name} ${made.length === 1 ? "is" : "are"} registered again.` };
+  };
+  const runPurge = async () => {
+    const gone = await change("DELETE", `subjects/${segment(subject)}?permanent=true`);
+    follow("subjects");
+    return { text: `${name} is gone for good, with ${counted(gone.length, "version")}.` };
+  };
+  return html`<div class="actions">
+    ${may.includes("write") && html`<${Link} to=${`subjects/${segment(subject)}/edit`} class="as-button">New version<//>`}
+    ${active.length > 0 && may.includes("delete") &&
+    html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} path=${path}>
+      <p>${counted(active.length, "version")} ${active.length === 1 ? "is" : "are"} soft-deleted.</p>
+      <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
+    <//>`}
+    ${!active.length && may.includes("write") &&
+    html`<${Change} label="Restore subject" title=${`Restore ${name}?`} does="Restore" run=${runRestore}>
+      <p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} registered again, oldest first. They keep their ids and get new numbers.</p>
+    <//>`}
+    ${!active.length && may.includes("admin") &&
+    html`<${Guarded} label="Delete subject for good" title=${`Delete ${name} for good?`} does="Delete for good" run=${runPurge} path=${path} isDeletedToo isGrave>
+      <p>${counted(versions.length, "version")} ${versions.length === 1 ? "goes" : "go"}, with the subject's own config and mode. This cannot be undone.</p>
+      <p>An id that no other subject has means nothing from then on: data in Kafka with it cannot be read any more.</p>
+    <//>`}
+  </div>`;
+}
+
+/** @param {{subject: string, version: number, record: any}} given */
+function Restore({ subject, version, record }) {
+  const { name } = split(subject);
+  const run = async () => {
+    const [made] = await restore(subject, [version]);
+    follow(placeOf(subject, made.version));
+    return { text: `It is version ${made.version} of ${name} now, with the id ${made.id}.` };
+  };
+  return html`<${Change} label=${`Restore version ${version}`} title=${`Restore version ${version} of ${name}?`} does="Restore" run=${run}>
+    <${Asked} path=${`console/api/subjects/${segment(subject)}/verdict`} body=${sent(record)}>
+      ${(/** @type {any} */ found) =>
+        found.accepted
+          ? html`<p>It becomes version ${found.version}, the latest one, and keeps its id ${found.id ?? record.id}.</p>`
+          : html`<p class="bad-text">The registry will refuse it: ${found.problems.map((/** @type {any} */ each) => each.message).join(" ")}</p>`}
+    <//>
+  <//>`;
+}
+
+/** @param {{subject: string, version: number, record: any}} given */
+function Purge({ subject, version, record }) {
+  const { name, context } = split(subject);
+  const scope = context === "." ? "" : `&subject=${encodeURIComponent(`:${context}:`)}`;
+  const run = async () => {
+    await change("DELETE", `${placeOf(subject, version)}?permanent=true`);
+    follow("subjects?deleted=true");
+    tellDone({ text: `Version ${version} of ${name} is gone for good.` });
+  };
+  return html`<${Guarded} label=${`Delete version ${version} for good`} title=${`Delete version ${version} of ${name} for good?`} does="Delete for good" run=${run}
+    path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo isDeletedToo isGrave>
+    <p>This cannot be undone.</p>
+    <${Asked} path=${`schemas/ids/${record.id}/versions?deleted=true${scope}`}>
+      ${(/** @type {any[]} */ found) => {
+        const others = found.filter((each) => each.subject !== subject);
+        return others.length
+          ? html`<p>Its id ${record.id} goes on meaning the same: ${counted(others.length, "other subject")} ${others.length === 1 ? "has" : "have"} it.</p>`
+          : html`<p>No other subject has its id ${record.id}: data in Kafka with it cannot be read any more.</p>`;
+      }}
+    <//>
+  <//>`;
+}
+
+/**
+ * A delete, which the registry refuses while others refer to what would go.
+ *
+ * @param {{label: string, title: string, does: string, run: () => Promise<any>, path: string, children: any, isGrave?: boolean, isOwnToo?: boolean, isDeletedToo?: boolean}} given
+ *   path: of the graph. isOwnToo, isDeletedToo: which referrers count
+ */
+function Guarded({ label, title, does, run, path, children, isGrave, isOwnToo, isDeletedToo }) {
+  const [isOpen, setOpen] = useState(false);
+  const asked = useAsked(isOpen ? path : "");
+  const found = asked.value && referrersOf(asked.value, { isOwnToo, isDeletedToo });
+  return html`<${Change} label=${label} title=${title} does=${does} run=${run} isGrave=${isGrave} whenOpen=${setOpen}
+    may=${Boolean(asked.failure) || found?.length === 0}>
+    ${children}
+    ${asked.failure && html`<${Problem} failure=${asked.failure} again=${asked.again} />`}
+    ${found ? html`<${Referrers} found=${found} hasMore=${asked.value.more} />` : html`<${Waiting} isSlow=${asked.isSlow} />`}
+  <//>`;
+}
+
+/** @param {{found: any[], hasMore: boolean}} given */
+function Referrers({ found, hasMore }) {
+  const subjects = new Set(found.map((each) => each.subject));
+  if (!found.length) return html`<p>No other schema refers to it.</p>`;
+  return html`<p class="bad-text">
+      ${hasMore ? "At least " : ""}${counted(subjects.size, "subject")} ${subjects.size === 1 ? "refers" : "refer"} to it, with ${counted(found.length, "version")}. It cannot be deleted until they are gone.
+    </p>
+    <ul class="names">
+      ${found.map((each) => html`<li><${Link} to=${placeOf(each.subject, each.version)}><${Name} subject=${each.subject} /> version ${each.version}<//>${each.deleted && html` <span class="tag">soft-deleted</span>`}</li>`)}
+    </ul>`;
+}

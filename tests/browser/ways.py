@@ -1,0 +1,68 @@
+"""The two ways in which each task is done: by mouse on a wide light page, by keyboard on a narrow dark one."""
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from playwright.sync_api import Locator, Page, expect
+
+MOST_STEPS = 150
+
+
+class Way(Protocol):
+    """How a person reaches things on a page."""
+
+    page: Page
+
+    def choose(self, target: Locator) -> None:
+        """A link is followed, a button pressed, a box ticked."""
+
+    def write(self, target: Locator, text: str) -> None:
+        """A field says this and nothing else."""
+
+    def pick(self, target: Locator, option: str) -> None:
+        """A list of choices stands at this one."""
+
+
+@dataclass
+class ByMouse:
+    page: Page
+
+    def choose(self, target: Locator) -> None:
+        target.click()
+
+    def write(self, target: Locator, text: str) -> None:
+        target.click()
+        target.fill(text)
+
+    def pick(self, target: Locator, option: str) -> None:
+        target.select_option(option)
+
+
+@dataclass
+class ByKeyboard:
+    """By Tab and keys alone."""
+
+    page: Page
+
+    def choose(self, target: Locator) -> None:
+        self._reach(target)
+        is_box = target.evaluate("element => element.type === 'checkbox'")
+        self.page.keyboard.press("Space" if is_box else "Enter")
+
+    def write(self, target: Locator, text: str) -> None:
+        self._reach(target)
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(text)
+
+    def pick(self, target: Locator, option: str) -> None:
+        self._reach(target)
+        self.page.keyboard.type(option)
+        expect(target).to_have_value(option)
+
+    def _reach(self, target: Locator) -> None:
+        expect(target).to_be_visible()
+        for _ in range(MOST_STEPS):
+            if target.evaluate("element => element === document.activeElement"):
+                return
+            self.page.keyboard.press("Tab")
+        raise AssertionError(f"no way leads to {target}")

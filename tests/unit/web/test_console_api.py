@@ -1,0 +1,246 @@
+"""`/console/api/`: verdicts on drafts, references as a graph, the caller."""
+
+import json
+from dataclasses import replace
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from sigla.auth.permissions import Principal, principal
+from sigla.languages.avro import sentences as avro
+from sigla.languages.json_schema.rules import NEVER
+from sigla.languages.json_schema.rules import RULES as JSON_RULES
+from sigla.languages.protobuf.rules import RULES as PROTOBUF_RULES
+from sigla.model import Finding, Version
+from sigla.registry import Registry, graphs
+from sigla.rules.compatibility import Direction
+from sigla.rules.remedies import remedy
+from sigla.web import app
+from tests.unit.web.conftest import Client
+
+JSON = {"content-type": "application/json"}
+
+
+def record(*fields: dict[str, Any], name: str = "R") -> str:
+    return json.dumps({"type": "record", "name": name, "fields": fields}, indent=1)
+
+
+def field(name: str, type: Any = "string", **more: Any) -> dict[str, Any]:
+    return {"name": name, "type": type, **more}
+
+
+def ask(client: Client, method: str, path: str, body: Any = None) -> Any:
+    answer = client(method, path, body, JSON)
+    assert answer.status == 200, answer.text
+    return answer.json
+
+
+def register(client: Client, subject: str, schema: str, **more: Any) -> Any:
+    return ask(client, "POST", f"/subjects/{quote(subject, safe='')}/versions", {"schema": schema, **more})
+
+
+def verdict(client: Client, subject: str, schema: str, query: str = "", **more: Any) -> Any:
+    return ask(client, "POST", f"/console/api/subjects/{subject}/verdict{query}", {"schema": schema, **more})
+
+
+# --- verdicts ----------------------------------------------------------------------------------------------------
+
+
+def test_a_verdict_is_what_the_registration_then_comes_to_and_writes_nothing(client: Client) -> None:
+    register(client, "s", record(field("a")))
+    register(client, "other", record(field("a"), field("b", default="")))
+    for schema, more in (
+        (record(field("a")), {}),
+        (record(field("a"), field("b", default="")), {}),
+        ('{"type":"fixed","name":"R","size":2}', {}),
+        ("not a schema", {}),
+        ('syntax = "proto3"; message M {}', {"schemaType": "PROTOBUF"}),
+        (record(field("a")), {"references": [{"name": "X", "subject": "nowhere", "version": 1}]}),
+    ):
+        versions = client("GET", "/subjects/s/versions").json
+        told = verdict(client, "s", schema, **more)
+        assert client("GET", "/subjects/s/versions").json == versions
+        real = client("POST", "/subjects/s/versions", {"schema": schema, **more}, JSON)
+        assert told["accepted"] == (real.status == 200), told
+        if told["accepted"]:
+            assert told["new"] == (told["version"] not in versions)
+            assert {"version": told["version"], "guid": told["guid"]}.items() <= real.json.items()
+            assert told.get("id", real.json["id"]) == real.json["id"]
+        else:
+            assert {each["code"] for each in told["problems"]} == {real.json["error_code"]}
+
+
+def test_an_id_is_told_where_the_content_has_one_already(client: Client) -> None:
+    id = register(client, "other", record(field("a")))["id"]
+    assert verdict(client, "s", record(field("a")))["id"] == id
+    assert "id" not in verdict(client, "s", record(field("b")))
+
+
+def test_a_problem_has_its_place_and_what_would_help(client: Client) -> None:
+    register(client, "s", record(field("a")))
+    (problem,) = verdict(client, "s", record(field("a"), field("b", "long")))["problems"]
+    assert problem["rule"] == "READER_FIELD_MISSING_DEFAULT_VALUE"
+    assert problem["line"] == record(field("a"), field("b", "long")).splitlines().index("  {", 6) + 1
+    assert (problem["reader"], problem["against"], problem["remedy"]) == ("new", 1, "Give the field b a default.")
+
+
+def test_a_text_that_is_no_schema_has_the_place_where_it_ends_to_be_one(client: Client) -> None:
+    (problem,) = verdict(client, "s", '{"type": "record",\n "name": }')["problems"]
+    assert (problem["rule"], problem["line"]) == ("42201", 2)
+
+
+def test_the_text_is_told_as_it_would_be_stored(client: Client) -> None:
+    spelt = 'syntax = "proto3";\nmessage M {\n  string b = 2;\n  string a = 1;\n}\n'
+    plain = verdict(client, "s", spelt, schemaType="PROTOBUF")["schema"]
+    normal = verdict(client, "s", spelt, "?normalize=true", schemaType="PROTOBUF")["schema"]
+    assert (plain.index("b = 2") < plain.index("a = 1"), normal.index("b = 2") < normal.index("a = 1")) == (True, False)
+
+
+def test_another_language_is_told_to_be_one(client: Client) -> None:
+    register(client, "s", record(field("a")))
+    (problem,) = verdict(client, "s", "{}", schemaType="JSON")["problems"]
+    assert problem["remedy"] == "Write it in the language of version 1, or register it for another subject."
+
+
+HELPED = {
+    "AVRO": (
+        (record(field("a", "int")), record(field("a", "string")), "Keep the type"),
+        (record(field("a")), record(field("a"), field("b")), "b a default."),
+        (record(field("a"), field("b")), record(field("a")), "Keep the field b"),
+        (record(field("e", {"type": "enum", "name": "E", "symbols": ["A", "B"]})),
+         record(field("e", {"type": "enum", "name": "E", "symbols": ["A"]})), "Keep the symbols [B]"),
+        (record(field("u", ["null", "int"])), record(field("u", ["null", "int", "string"])), "Add no type"),
+        (record(field("a")), record(field("a"), name="Q"), "Keep the name"),
+    ),
+    "JSON": (
+        ('{"type":"object","properties":{"a":{"type":"string"}}}',
+         '{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"string"}}}', "LENIENT"),
+        ('{"type":"string"}', '{"type":"integer"}', "Allow both types"),
+        ('{"type":"string"}', '{"type":"string","maxLength":3}', "Allow there all that version 1 allows."),
+    ),
+    "PROTOBUF": (
+        ('syntax = "proto3"; message M { string a = 1; }', 'syntax = "proto3"; message M { int32 a = 1; }',
+         "with another number."),
+        ('syntax = "proto3"; package a; message M {}', 'syntax = "proto3"; package b; message M {}', "the package."),
+        ('syntax = "proto3"; message M {} message N {}', 'syntax = "proto3"; message M {}', "Keep the message."),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", HELPED)
+def test_every_language_says_what_would_help(client: Client, language: str) -> None:
+    ask(client, "PUT", "/config", {"compatibility": "FULL"})
+    for at, (old, new, told) in enumerate(HELPED[language]):
+        register(client, f"s{at}", old, schemaType=language)
+        problems = verdict(client, f"s{at}", new, schemaType=language)["problems"]
+        assert problems
+        assert all(each["remedy"] for each in problems), problems
+        assert any(told in each["remedy"] for each in problems), problems
+
+
+def test_each_rule_that_can_refuse_has_a_remedy_for_either_reader() -> None:
+    """A rule that is added says what its reader is to do about it."""
+    refusing = {
+        "AVRO": list(avro.SENTENCES),
+        "PROTOBUF": [rule.id for rule in PROTOBUF_RULES if not rule.compatible],
+        "JSON": [rule.id for rule in JSON_RULES if rule.compatible == NEVER],
+    }
+    for language, ids in refusing.items():
+        for id in ids:
+            for direction in Direction:
+                said = remedy(Finding(id, "/p", "x"), direction, Version(3), language)
+                assert said.endswith("."), (language, id)
+                assert "{" not in said, (language, id)
+
+
+# --- graph -------------------------------------------------------------------------------------------------------
+
+
+def reference(name: str, subject: str, version: int = 1) -> dict[str, Any]:
+    return {"name": name, "subject": subject, "version": version}
+
+
+@pytest.fixture
+def linked(client: Client) -> Client:
+    """Street ← address ← customer ← order, and address ← depot; street has two versions."""
+    register(client, "street", record(field("s"), name="Street"))
+    register(client, "street", record(field("s"), field("n", default=""), name="Street"))
+    register(
+        client, "address", record(field("s", "Street"), name="Address"), references=[reference("Street", "street")]
+    )
+    for subject, name in (("customer", "Customer"), ("depot", "Depot")):
+        register(client, subject, record(field("a", "Address"), name=name),
+                 references=[reference("Street", "street"), reference("Address", "address")])  # fmt: skip
+    known = [reference("Street", "street"), reference("Address", "address"), reference("Customer", "customer")]
+    register(client, "order", record(field("c", "Customer"), name="Order"), references=known)
+    return client
+
+
+def drawn(told: Any) -> set[str]:
+    named = [f"{each['subject']} {each['version']}" for each in told["nodes"]]
+    return {f"{named[each['from']]} > {named[each['to']]}" for each in told["edges"]}
+
+
+def test_a_graph_leads_both_ways_and_through_others(linked: Client) -> None:
+    told = ask(linked, "GET", "/console/api/graph?subject=address")
+    assert {each["subject"] for each in told["nodes"]} == {"address", "street", "customer", "depot", "order"}
+    edges = drawn(told)
+    assert {"address 1 > street 1", "customer 1 > address 1", "depot 1 > address 1", "order 1 > customer 1"} <= edges
+    assert {each.get("name") for each in told["edges"] if each["from"] == 0} == {"Street"}
+    assert told["more"] is False
+
+
+def test_a_graph_of_one_version_has_no_other_of_its_subject(linked: Client) -> None:
+    told = ask(linked, "GET", "/console/api/graph?subject=street&version=2")
+    assert (len(told["nodes"]), told["edges"]) == (1, [])
+    assert linked("GET", "/console/api/graph?subject=street&version=9").status == 404
+    assert linked("GET", "/console/api/graph?subject=nowhere").json["error_code"] == 40401
+    assert linked("GET", "/console/api/graph").json["error_code"] == 40401
+
+
+def test_a_graph_has_a_bound_and_says_so(linked: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "MOST_NODES", 3)
+    told = ask(linked, "GET", "/console/api/graph?subject=address")
+    assert (len(told["nodes"]), told["more"]) == (3, True)
+
+
+def test_a_soft_deleted_referrer_is_told_as_such(linked: Client) -> None:
+    linked("DELETE", "/subjects/order")
+    told = ask(linked, "GET", "/console/api/graph?subject=customer")
+    assert [each["deleted"] for each in told["nodes"] if each["subject"] == "order"] == [True]
+
+
+# --- the caller --------------------------------------------------------------------------------------------------
+
+
+class Always:
+    schemes = ("Basic",)
+
+    def __init__(self, principal: Principal) -> None:
+        self.principal = principal
+
+    def __call__(self, header: bytes | None) -> Principal:  # noqa: ARG002 - whoever it is
+        return self.principal
+
+
+def asked_by(registry: Registry, who: Principal) -> Client:
+    return Client(app.build(registry, options=replace(app.HttpOptions(), authenticate=Always(who))))
+
+
+def test_a_caller_is_told_what_it_may_do(client: Client, registry: Registry) -> None:
+    everything = ["read", "write", "delete", "admin"]
+    assert ask(client, "GET", "/console/api/caller") == {"name": "", "may": everything, "everything": True, "has": []}
+    writer = asked_by(registry, principal("ada", "writer", ["a-"]))
+    told = ask(writer, "GET", "/console/api/caller")
+    assert told == {"name": "ada", "may": ["read", "write"], "everything": False, "has": []}
+
+
+@pytest.mark.usefixtures("linked")
+def test_a_graph_stops_where_a_caller_may_not_look(registry: Registry) -> None:
+    """What a schema references is a part of it; what references it from beyond is not there."""
+    told = ask(asked_by(registry, principal("ada", "reader", ["address"])), "GET", "/console/api/graph?subject=address")
+    assert told["nodes"] == [
+        {"subject": "address", "version": 1, "id": 3, "deleted": False},
+        {"subject": "street", "version": 1},
+    ]
