@@ -246,7 +246,7 @@ def test_a_registry_without_a_second_region_has_no_role(tmp_path: Path, capsys: 
         (["promote", "file:b", "--primary", "dynamodb+s3://t/b", "--yes"], "two kinds"),
         (["promote", "file:nowhere", "--force", "--yes"], "nowhere"),
         (["regions", "file:a", "file:b", "file:c"], "two regions"),
-        (["regions", "abandon"], "the store of the primary"),
+        (["regions", "abandon"], "the URL of the primary"),
         (["regions", "abandon", "file:nowhere", "--yes"], "nowhere"),
     ],
 )

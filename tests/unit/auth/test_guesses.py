@@ -10,11 +10,11 @@ from starlette.routing import Route
 from sigla.auth.guesses import EACH_MS, FREE, LONGEST_MS, MOST_WAITING, Guesses
 from sigla.auth.permissions import Principal, principal
 from sigla.registry import Registry
-from sigla.second_region import OtherRegion, region_of_server
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from sigla.web.api.beside import description, for_keys
 from tests.build import FixedClock, Recognises
+from tests.served_region import region_alone
 from tests.unit.web.conftest import Client
 from tests.unit.web.conftest import Response as Answer
 
@@ -94,8 +94,7 @@ def test_a_guess_waits_also_where_another_region_asks(path: str) -> None:
     guesses = Slow()
     options = app.HttpOptions(authenticate=Recognises(who), guesses=guesses)
     with EmbeddedStore() as store, ExitStack() as until:
-        said = OtherRegion(copy=lambda _: None, name="a")
-        region = region_of_server(store, said, options.authenticate, guesses, tell=lambda _: None, until=until)
+        region = region_alone(store, options.authenticate, guesses, until)
         registry = Registry(store.catalog, store.bodies, FixedClock())
         _asked_side_by_side(Client(app.build(registry, options=options, beside=region.routes)), path, right=403)
     assert guesses.waiting == 0

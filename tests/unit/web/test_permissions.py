@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from sigla.auth.permissions import ADMIN, DELETE, OPEN, Access
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.wire import role_form
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.web.api.route import Route
 from sigla.web.api.routes import ROUTES
@@ -266,6 +268,16 @@ ROWS = (
     Row(f"PUT {X}/{{exporter}}/pause", f"{X}/running/pause", OUTSIDE),
     Row(f"PUT {X}/{{exporter}}/resume", f"{X}/paused/resume", OUTSIDE),
     Row(f"PUT {X}/{{exporter}}/reset", f"{X}/paused/reset", OUTSIDE),
+    *(
+        Row(route, route.partition(" ")[2], OUTSIDE, body, success=422)
+        for route, body in (
+            ("GET /regions", None),
+            ("PUT /regions/role", {"role": role_form(Role(1, RegionKind.PRIMARY))}),
+            ("POST /regions/reach", {"url": "http://b"}),
+            ("POST /regions/promote", {}),
+            ("POST /regions/abandon", None),
+        )
+    ),
     Row(f"GET {K}", K, ANYWHERE, sees=(["k", "kb", "unused"], ["k"], [])),
     Row(f"GET {K}", f"{K}?subjectPrefix=b", ANYWHERE, sees=(["k", "kb"], [], [])),
     Row(f"POST {K}", K, ANYWHERE, A_KEK),

@@ -12,18 +12,17 @@ from hypothesis import strategies as st
 
 from sigla.auth.guesses import Guesses
 from sigla.registry import Registry
-from sigla.second_region import OtherRegion, region_of_server
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
 from tests.build import FixedClock
+from tests.served_region import region_alone
 from tests.unit.web.conftest import Client
 
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Client, EmbeddedStore]]:
     with EmbeddedStore() as store, ExitStack() as until:
-        said = OtherRegion(copy=lambda _: None, name="a")
-        region = region_of_server(store, said, None, Guesses(FixedClock()), tell=lambda _: None, until=until)
+        region = region_alone(store, None, Guesses(FixedClock()), until)
         registry = Registry(store.catalog, store.bodies, FixedClock())
         yield Client(app.build(registry, beside=region.routes)), store
 
@@ -42,6 +41,7 @@ VALUE = {
     "wait": NUMBER,
     "ceilings": st.sampled_from(["all", "", "x"]),
     "heard": JSON.map(json.dumps) | st.text(max_size=8),
+    "served": st.text(max_size=8) | st.sampled_from(["http://:1", "http://x:y", "://:", "http://[", "file://x"]),
 }
 
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.wire import role_form
 from sigla.web.api.dispatch import Dispatch
 from sigla.web.api.routes import ROUTES
 from tests.unit.web.conftest import Client
@@ -113,6 +115,11 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("PUT", f"{X}/e/reset", None, 200, {"name": "e"}),
         ("PUT", f"{X}/e/resume", None, 200, {"name": "e"}),
         ("DELETE", f"{X}/e", None, 409, ...),
+        ("GET", "/regions", None, 422, ...),
+        ("PUT", "/regions/role", {"role": role_form(Role(1, RegionKind.PRIMARY))}, 422, ...),
+        ("POST", "/regions/reach", {"url": "http://b"}, 422, ...),
+        ("POST", "/regions/promote", {}, 422, ...),
+        ("POST", "/regions/abandon", None, 422, ...),
     ]
     for method, target, body, status, expected in walk:
         response = client(method, target, body)

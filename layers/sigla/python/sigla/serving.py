@@ -21,7 +21,6 @@ from sigla.auth.tokens.issuers import Issuer
 from sigla.cache.ring import Ring
 from sigla.instances import beside, destination, quotas_of, web_options
 from sigla.opening import directory
-from sigla.regions.absence import NothingConcluded
 from sigla.second_region import OtherRegion
 from sigla.settings import KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
@@ -133,11 +132,7 @@ class _Surroundings(NamedTuple):
         if name and authenticate is not None:
             authenticate = registries.OfRegistry(name, authenticate)
         around = exporting.Surroundings(store, partial(destination, store), name or settings.registry_name, tell)
-        exporters = (
-            exporting.Exporting(around)
-            if second_region.follows(store)
-            else opened.enter_context(exporting.exporting(around))
-        )
+        exporters = opened.enter_context(exporting.exporting(around, begin=not second_region.follows(store)))
         return _Opened(name, address, store, authenticate, exporters, tell)
 
     def options(
@@ -174,12 +169,13 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
         for each in members:
             opened.callback(each.exporters.begin_to_stop)  # before the first of them is waited for
         urls = tuple(server.url(each, secure.pair if secure else None) for each in sockets)
+        served = server.told_url(sockets[0], secure.pair if secure else None)
         process_lines = [process.Process(SystemClock()).lines, *([secure.lines] if secure else ())]
         if named:
             made = _several(around, members, registries.Choice(named, issuers), process_lines)
         else:
             zone_ports = [*map(server.port, sockets)] if asked.zones else []
-            made = _one(around, members[0], urls, zone_ports, process_lines, region=asked.region)
+            made = _one(around, members[0], urls, zone_ports, process_lines, region=asked.region, served=served)
         if auth == NONE and not is_loopback(host):
             out.tell(authentication.openness(host))
         started = Started(
@@ -216,8 +212,9 @@ def _one(
     process_lines: Sequence[metrics.Source],
     *,
     region: OtherRegion | None,
+    served: str,
 ) -> _Made:
-    """ports: of zones; none for a registry without."""
+    """ports: of zones; none for a registry without. served: the URL by which others may reach it."""
     settings, store, thinkers = around.settings, member.store, Thinkers()
     zones: tuple[str, ...] = ()
     rings, stopping = "", thinkers.close
@@ -239,11 +236,17 @@ def _one(
         chosen = options()
         if region:
             other = second_region.region_of_server(
-                store, region, chosen.authenticate, chosen.guesses, tell=member.tell, until=around.opened
+                store,
+                region,
+                chosen.authenticate,
+                chosen.guesses,
+                exporters=member.exporters,
+                served=served,
+                tell=member.tell,
+                until=around.opened,
             )
         registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
-        if other and second_region.follows(store):
-            registry = replace(registry, catalog=NothingConcluded(registry.catalog))
+        registry = replace(registry, control=other.control if other else None)
         build = partial(server.application, registry, options=chosen)
         if other:
             build = partial(build, table=other.table, routes=other.routes)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from sigla.cli.asking import asking
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.promote import address_of_region, opened_region, refusals, shown_time, tell
+from sigla.cli.promote import address_of_region, opened_region, refusals
+from sigla.cli.regions_told import shown_time, tell
 
 if TYPE_CHECKING:
     from sigla.settings import Address

@@ -3,7 +3,6 @@
 import argparse
 import secrets
 import shlex
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from sigla.cli import place
 from sigla.cli.asking import add_yes_option, asking
+from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.regions_told import shown_time, tell, tell_of_force
+from sigla.cli.served_regions import are_served, promote_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -26,11 +28,13 @@ The follower of two regions becomes the primary, and the primary its follower. N
 what it has committed is brought, both are compared, and only then does the follower take writes. For these
 seconds no region takes any. Clients need no new configuration.
 
+  sigla promote http://second.example:8081
   sigla promote 'dynamodb+s3://TABLE/BUCKET?region=eu-central-1' \\
         --primary 'dynamodb+s3://TABLE/BUCKET?region=eu-west-1'
 
 It may be cut off anywhere: run it again, or take it back with --undo as long as the follower is not the primary.
---force is for a primary that is lost. Stores in AWS are promoted while they are served; directories are not.
+--force is for a primary that is lost. Servers, and stores in AWS, are promoted while they run; the directories of
+stopped servers by file:DIR.
 """
 
 EPILOG = """\
@@ -41,10 +45,6 @@ Exit status: 0 done, or nothing to do. 1: it could not be done now, and the sent
 CLOSING_S = 5.0
 """For so long a primary that is passed over is tried to be closed."""
 
-MAY_BE_LOST = (
-    "deletes, config, modes, version numbers, further subjects of known schemas, lists of contexts and associations"
-)
-
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
@@ -54,19 +54,25 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("follower", type=name_argument, metavar="URL", help="the store of the follower")
     parser.add_argument(
-        "--primary", type=name_argument, metavar="URL", help="the store of the primary; --force goes without it"
+        "follower", type=name_argument, metavar="URL", help="the follower: http://HOST:PORT, or its store"
+    )
+    parser.add_argument(
+        "--primary",
+        type=name_argument,
+        metavar="URL",
+        help="the store of the primary; --force goes without it, and so does a server, which knows it",
     )
     parser.add_argument(
         "--url",
         type=name_argument,
         metavar="URL",
-        help="of directories, which need it: where the follower is served, so that the old primary follows it there",
+        help="where the old primary reaches the new one, which it follows from then on (a server: the URL above)",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument("--force", action="store_true", help="the primary is lost: go on with what the follower has")
     how.add_argument("--undo", action="store_true", help="take back a promotion that was cut off")
+    add_user_option(parser)
     add_registry_option(parser)
     add_yes_option(parser)
     parser.set_defaults(run=run)
@@ -74,6 +80,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
+    if are_served([args.follower, *([args.primary] if args.primary else [])]):
+        return promote_served(args)
     here = address_of_region(args.follower, args.registry)
     if args.primary is None:
         if not args.force:
@@ -146,8 +154,9 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
     if role is not None and role.kind is RegionKind.PRIMARY:
         print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
         return 0
-    tell(f"{here} becomes the primary with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
-    tell("acknowledged last and this one does not have yet is not there until that one has rejoined.")
+    if role is not None:
+        promotion.check_promotable(role, store.clock.now())
+    tell_of_force(str(here))
     if not asking(args)("Promote it by force?"):
         raise Refused("Nothing was changed.")
     was_closed = _close(primary, role.epoch) if primary and role else ""
@@ -228,18 +237,7 @@ def refusals() -> Iterator[None]:
         raise Misuse(str(refused) + "." * (not str(refused).endswith("."))) from None
 
 
-def shown_time(at: int) -> str:
-    """Milliseconds since the epoch, for people."""
-    from datetime import UTC, datetime
-
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else "never"
-
-
 def tell_to_follow(follower: str, primary: str) -> None:
     """What to run from now on, for tables."""
     if follower.startswith("dynamodb"):
         print(f"Keep it in step from now on: {shlex.join(['sigla', 'regions', 'follow', follower, primary])}")
-
-
-def tell(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)

@@ -5,8 +5,11 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from sigla.cli.asking import add_yes_option, asking
+from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.promote import address_of_region, opened_pair, opened_region, refusals, shown_time, tell
+from sigla.cli.promote import address_of_region, opened_pair, opened_region, refusals
+from sigla.cli.regions_told import form_of_role, shown_time, tell
+from sigla.cli.served_regions import abandon_served, are_served, show_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -18,7 +21,7 @@ DESCRIPTION = """\
 Shows which of two regions takes writes, which follows, in which epoch, and when the newest commit of each was made.
 With two URLs it also says what a forced promotion would lose at this moment.
 
-  sigla regions URL              one region
+  sigla regions URL              one region: http://HOST:PORT of a server, or a store
   sigla regions FOLLOWER PRIMARY both
   sigla regions abandon URL      the region before a forced promotion never comes back: the primary at the URL may
                                  then take ids that were perhaps given there
@@ -36,8 +39,13 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument(
-        "urls", type=name_argument, nargs="+", metavar="URL", help="stores, as dynamodb+s3://TABLE/BUCKET?region=NAME"
+        "urls",
+        type=name_argument,
+        nargs="+",
+        metavar="URL",
+        help="http://HOST:PORT, file:DIR or dynamodb+s3://TABLE/BUCKET?region=NAME",
     )
+    add_user_option(parser)
     add_registry_option(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument("--once", action="store_true", help="with follow: one turn, then end")
@@ -56,8 +64,11 @@ def run(args: argparse.Namespace) -> int:
         return follow(args, urls)
     if len(args.urls) > 2:
         raise Misuse("A registry has two regions: give one URL, or that of the follower and that of the primary.")
+    if are_served(args.urls):
+        _show(args, *show_served(args))
+        return 0
     here, *others = (address_of_region(url, args.registry) for url in args.urls)
-    missing: list[str] = []
+    missing: list[str] | None = None
     if others:
         with refusals(), opened_pair(here, others[0]) as regions:
             shown = [_region_report(here, regions.here), _region_report(others[0], regions.there)]
@@ -65,33 +76,32 @@ def run(args: argparse.Namespace) -> int:
     else:
         with refusals(), opened_region(here) as store:
             shown = [_region_report(here, store)]
-    if args.json:
-        print(json.dumps({"regions": shown, "missing": missing} if others else {"regions": shown}))
-    else:
-        _print(shown, missing if others else None)
+    _show(args, shown, missing)
     return 0
+
+
+def _show(args: argparse.Namespace, shown: list[dict[str, Any]], missing: list[str] | None) -> None:
+    if args.json:
+        print(json.dumps({"regions": shown} | ({} if missing is None else {"missing": missing})))
+    else:
+        _print(shown, missing)
 
 
 def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
     role = store.region.role()
-    form: dict[str, Any] = {"store": str(address), "role": None, "newest": store.journal.newest()}
-    if role is None:
-        return form
-    return form | {
-        "role": role.kind.value,
-        "epoch": role.epoch,
-        "open": role.writes,
-        "peer": role.peer,
-        "reconciled": role.reconciled,
-        "kept": store.region.kept(),
-    }
+    form: dict[str, Any] = {"store": str(address), "newest": store.journal.newest(), **form_of_role(role)}
+    return form if role is None else form | {"kept": store.region.kept()}
 
 
 def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
     for region in shown:
-        print(region["store"])
+        print(region.get("store") or region["url"])
         print(f"  role     {_role_of(region)}")
         print(f"  newest   {shown_time(region['newest'])}")
+        if region.get("behind_ms") is not None:
+            print(f"  behind   {region['behind_ms'] / 1000:.1f} s at most")
+        if region.get("problem"):
+            print(f"  stopped  {region['problem']}")
         for what, number in region.get("kept", {}).items():
             if number:
                 print(f"  waits    {number} commits {what}")
@@ -116,7 +126,9 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
     from sigla.regions.giving import carried_out
 
     if len(urls) != 1:
-        raise Misuse("Give the store of the primary: sigla regions abandon URL.")
+        raise Misuse("Give the URL of the primary: sigla regions abandon URL.")
+    if are_served(urls):
+        return abandon_served(args, urls[0])
     address = address_of_region(urls[0], args.registry)
     with refusals(), opened_region(address) as store:
         role = store.region.role()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.misuse import Refused
-from sigla.cli.promote import address_of_region, opened_pair, refusals, tell, tell_to_follow
+from sigla.cli.promote import address_of_region, opened_pair, refusals, tell_to_follow
+from sigla.cli.regions_told import tell
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument, path_argument
 

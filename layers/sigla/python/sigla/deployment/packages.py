@@ -138,7 +138,7 @@ LEFT_OUT = ("cdk/", "delivery/", "deployment/", "web/console/swagger_ui/")
 
 NOT_IN_FUNCTIONS = tuple(
     f"sigla/{room}"
-    for room in ("backups/", "cli/", "local_zones.py", "second_region.py", "serving.py", "terminal/", "web/local/")
+    for room in ("backups/", "cli/", "local_zones.py", "second_region/", "serving.py", "terminal/", "web/local/")
 )
 """What a command line needs, on a machine or a cluster; the jobs on EMR have it."""
 

@@ -17,7 +17,8 @@ class NextAsked(NamedTuple):
 
     follower: its name: there is one, and another one is refused. end: of its journal. epoch: of its role. wait_ms: how
     long the answer may take where there is nothing to tell. all_ceilings: it does not know them yet.
-    heard: ceilings that it was told and keeps.
+    heard: ceilings that it was told and keeps. served: the URL where it is served itself; without a host where it
+    listens to every address of its machine; empty where that is not known.
     """
 
     follower: str
@@ -26,6 +27,7 @@ class NextAsked(NamedTuple):
     wait_ms: int
     all_ceilings: bool
     heard: Mapping[str, SchemaId]
+    served: str = ""
 
 
 class NextTold(NamedTuple):

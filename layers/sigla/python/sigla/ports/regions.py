@@ -3,10 +3,11 @@
 What takes several of them is in `regions.giving`.
 """
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from sigla.model import SchemaId
 from sigla.regions.nouns import Counter, RegionSeen, Role
+from sigla.regions.replay import JournalPlace
 
 
 class Peer(Protocol):
@@ -66,4 +67,68 @@ class Region(Peer, Roles, Protocol):
 
     def copy_ceiling(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
         """As `raise_for`, of a region that is joining, by whoever makes it one that has forgotten nothing."""
+        ...
+
+
+class RegionReport(NamedTuple):
+    """What a served registry tells of its region.
+
+    role: None without a second region. journal: its end. first: the hash of its first row, by which two regions of one
+    registry know each other; empty before that. newest: when the newest commit was made, in milliseconds since the
+    epoch; 0 before the first one. behind: how old what a follower knows is at most, in milliseconds; None where that is
+    not known. problem: why a follower does not go on.
+    """
+
+    role: Role | None
+    journal: JournalPlace
+    first: str
+    newest: int
+    behind: int | None
+    problem: str
+
+
+class Promoted(NamedTuple):
+    """What became of a promotion. role: of the region that was asked. brought: commits, at the end.
+
+    other: where the other region is; empty where that is not known. closed: what became of it, a sentence, where it was
+    passed over.
+    """
+
+    role: Role
+    changed: bool
+    brought: int = 0
+    other: str = ""
+    closed: str = ""
+
+
+class RegionControl(Protocol):
+    """What an administrator asks of a registry that is served, about its two regions.
+
+    All raise RegionRefused where nothing was changed, RegionNotDone where it may be asked again.
+    """
+
+    def report(self) -> RegionReport: ...
+
+    def set_role(self, seen: Role | None, role: Role) -> bool:
+        """As `Roles.set_role`, for the other region, which goes a course with this one."""
+        ...
+
+    def why_not_reached(self, url: str) -> str:
+        """Why this region could not follow the one that is served at a URL, a sentence; empty where it could."""
+        ...
+
+    def promote(self, url: str, primary: str) -> Promoted:
+        """Promotes by plan. url: where the other region reaches this one. primary: its URL; empty: as the role says."""
+        ...
+
+    def force(self, primary: str) -> Promoted:
+        """Goes on with what is here."""
+        ...
+
+    def undo(self, primary: str) -> Promoted:
+        """Takes back what was promoted by plan, and was cut off. The role is that of this region."""
+        ...
+
+    def abandon(self) -> Promoted:
+        """Gives up the other region."""
         ...

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from sigla.ports.clock import Clock
+from sigla.ports.primary import NextAsked, Primary
 from sigla.ports.replaying import Numbers, OrderedReplayer, Shipment, Shipper, WaitingReplayer
 from sigla.regions.following import catch_up, deliver
 from sigla.regions.replay import JournalPlace, Verdict
@@ -17,6 +18,28 @@ PATIENCE_S: Final = 10
 """A follower that is further behind than that is not promoted by plan."""
 _STEP_S: Final = 0.5
 _SHOWN: Final = 3
+
+
+class ToldShipper:
+    """A `ports.Shipper` of a primary that is asked as its follower asks it. end: of the journal here.
+
+    name, epoch: of the follower.
+    """
+
+    def __init__(self, primary: Primary, name: str, epoch: int, end: Callable[[], JournalPlace]) -> None:
+        self._primary = primary
+        self._name = name
+        self._epoch = epoch
+        self._end = end
+
+    def shipments(self, after: int = 0) -> Iterator[Shipment]:
+        """From the end of the journal here, which moves as they are carried out. Raises NotFollowed, StoreError."""
+        del after  # it is that end
+        while told := self._primary.told(self._asked()).shipments:
+            yield from told
+
+    def _asked(self) -> NextAsked:
+        return NextAsked(self._name, self._end(), self._epoch, wait_ms=0, all_ceilings=False, heard={})
 
 
 class OrderedDrain:

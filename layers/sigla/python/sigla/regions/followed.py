@@ -137,6 +137,8 @@ class Followed:
         role = self.follow(asked.follower)
         if role.epoch != asked.epoch:
             raise NotFollowed(why=f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}")
+        if asked.served and asked.served != role.at:
+            self._region.set_role(role, replace(role, at=asked.served))
         if asked.end.position and self._place(asked.end.position) != asked.end:
             raise NotFollowed(why=f"its journal has another row {asked.end.position}: the two have gone apart")
 

@@ -21,8 +21,9 @@ class Role:
     epoch: goes up by one with each promotion. peer: the name of the other region. open: whether a primary takes
     writes. token: of the planned promotion that is under way, or that made it what it is. reconciled: False after a
     forced promotion, until the other region has rejoined, or is given up. armed: milliseconds since the epoch at which
-    the registry got its first role; 0 where every writer knows of a role at once, as in a directory. turn: goes up by
-    one with each change of the role; set by the store.
+    the registry got its first role; 0 where every writer knows of a role at once, as in a directory. at: the URL where
+    the follower of a primary is served, as it said last; empty where that is not known. turn: goes up by one with each
+    change of the role; set by the store.
     """
 
     epoch: int
@@ -32,6 +33,7 @@ class Role:
     token: str = ""
     reconciled: bool = True
     armed: int = 0
+    at: str = ""
     turn: int = 0
 
     @property

@@ -61,7 +61,7 @@ def planned(
         return Promotion(ours, changed=False)
     brought = 0
     if ours.kind is not RegionKind.PRIMARY:
-        _check_promotable(ours, now)
+        check_promotable(ours, now)
         _check_promotable_after(ours, theirs, now)
         # One that is under way was rehearsed.
         if theirs.open and (why := (yield rehearse)):
@@ -88,7 +88,7 @@ def undone(here: Roles, there: Roles) -> Course[Promotion]:
     ours, theirs = yield from both_roles(here, there)
     if ours.kind is not RegionKind.FOLLOWER or theirs.kind is not RegionKind.PRIMARY or ours.epoch != theirs.epoch:
         raise AlreadyPromoted(epoch=max(ours.epoch, theirs.epoch))
-    if theirs.open and not ours.token:
+    if theirs.open and ours.token in ("", theirs.token):  # the same at both: that of one that came to its end
         return Promotion(ours, changed=False)
     ours = yield from set_role(here, ours, replace(ours, token=""))
     yield from set_role(there, theirs, replace(theirs, open=True, token=""))
@@ -103,7 +103,7 @@ def forced(here: Roles, *, now: int) -> Course[Promotion]:
     ours = yield from _role(here)
     if ours.kind is RegionKind.PRIMARY:
         return Promotion(ours, changed=False)
-    _check_promotable(ours, now)
+    check_promotable(ours, now)
     role = replace(_primary(ours, ours), token="", reconciled=False)
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 
@@ -147,7 +147,8 @@ def both_roles(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
     return ours, theirs
 
 
-def _check_promotable(ours: Role, now: int) -> None:
+def check_promotable(ours: Role, now: int) -> None:
+    """Raises StillJoining, RoleTooNew."""
     if ours.kind is RegionKind.JOINING:
         raise StillJoining
     if ours.armed and now < ours.armed + rules.KNOWN_MS:
@@ -157,7 +158,7 @@ def _check_promotable(ours: Role, now: int) -> None:
 def _check_promotable_after(ours: Role, theirs: Role, now: int) -> None:
     if theirs.kind is not RegionKind.PRIMARY or theirs.epoch != ours.epoch:
         raise NotTheFollower(kind=theirs.kind.value, epoch=theirs.epoch, wanted=f"primary of epoch {ours.epoch}")
-    _check_promotable(replace(ours, armed=theirs.armed), now)
+    check_promotable(replace(ours, armed=theirs.armed), now)
 
 
 def _is_last_step(ours: Role, theirs: Role) -> bool:

@@ -42,6 +42,25 @@ class NotFollowed(OperationNotPermitted):
     text = "This registry cannot be followed: {why}"
 
 
+class NoRegionHere(OperationNotPermitted):
+    text = (
+        "This server tells and changes nothing of two regions: `sigla regions` and `sigla promote` take the URLs of "
+        "the stores"
+    )
+
+
+class RegionRefused(OperationNotPermitted):
+    """A region does not allow it; nothing was changed."""
+
+    text = "{why}"
+
+
+class RegionNotDone(NotDone):
+    """It was begun; asked again, it goes on."""
+
+    text = "{why}"
+
+
 class NotPromoted(Exception):
     """Roles do not change that way, as an operator is told. Nothing was changed, but where the sentence says what."""
 

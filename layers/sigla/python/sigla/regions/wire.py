@@ -1,9 +1,16 @@
-"""What a follower is told over HTTP, as bytes: a `ports.primary.NextTold`."""
+"""What two regions tell each other over HTTP: what comes next (`ports.primary.NextTold`), what each of them is."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any, cast
 
 import orjson
 
 from sigla.model import SchemaId
 from sigla.ports.primary import NextTold
+from sigla.ports.regions import RegionReport
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.replay import JournalPlace
 from sigla.regions.shipped import shipment_form, shipment_of
 
 
@@ -21,3 +28,36 @@ def told_of(form: bytes) -> NextTold:
         return NextTold(commits, int(found["end"]), int(found["waited"]), ceilings)
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is not what a primary tells") from wrong
+
+
+_OF_ROLE = {field.name: type(field.default) for field in fields(Role) if field.name not in ("epoch", "kind")}
+"""The types of what a role may have, by name."""
+
+
+def role_form(role: Role | None) -> dict[str, Any] | None:
+    return None if role is None else asdict(role) | {"kind": role.kind.value}
+
+
+def role_of(form: object) -> Role | None:
+    """Raises ValueError for anything else; what only a newer release has in it, too."""
+    if form is None:
+        return None
+    if not isinstance(form, Mapping) or form.keys() != {"epoch", "kind", *_OF_ROLE}:
+        raise ValueError("this is not a role")
+    if any(type(form[name]) is not kind for name, kind in {"epoch": int, **_OF_ROLE}.items()):
+        raise ValueError("this is not a role")
+    return Role(**{**form, "kind": RegionKind(form["kind"])})
+
+
+def report_form(report: RegionReport) -> dict[str, Any]:
+    return report._asdict() | {"role": role_form(report.role), "journal": report.journal._asdict()}
+
+
+def report_of(form: object) -> RegionReport:
+    """Raises ValueError."""
+    try:
+        found: dict[str, Any] = {name: cast("dict[str, Any]", form)[name] for name in RegionReport._fields}
+        place = JournalPlace(int(found["journal"]["position"]), str(found["journal"]["hash"]))
+        return RegionReport(**found | {"role": role_of(found["role"]), "journal": place})
+    except (LookupError, TypeError, AttributeError) as wrong:
+        raise ValueError("this is not what a registry tells of its region") from wrong

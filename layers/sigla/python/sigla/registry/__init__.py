@@ -9,6 +9,7 @@ from sigla.registry import guids as _guids
 from sigla.registry import histories as _histories
 from sigla.registry import listing as _listing
 from sigla.registry import lookup as _lookup
+from sigla.registry import regions as _regions
 from sigla.registry import register as _register
 from sigla.registry import settings as _settings
 from sigla.registry import tags as _tags
@@ -62,6 +63,7 @@ class Registry(Resources):
     contexts = _contexts.contexts
     drop_context = _contexts.drop_context
 
+    regions = _regions.regions
     zones = _zones.zones
 
 

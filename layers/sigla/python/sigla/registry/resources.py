@@ -27,6 +27,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.principals import NoPrincipals, Principals
+from sigla.ports.regions import RegionControl
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.ports.zones import Zones
@@ -95,7 +96,7 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Resources:
-    """directory: of zones; None without zones.
+    """directory: of zones; None without zones. control: of two regions; None where they are not of this process.
 
     furthest: how far above the highest id of its context one may be that is brought along; None: as far as it likes.
     """
@@ -111,6 +112,7 @@ class Resources:
     known: Known = field(default_factory=Known)
     """Registrations of what is registered already, until something is committed."""
     directory: Zones | None = None
+    control: RegionControl | None = None
     furthest: int | None = None
     materials: Materials = field(default_factory=NoKms)
     """What makes and unwraps the keys under shared KEKs."""

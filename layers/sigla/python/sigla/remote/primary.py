@@ -59,6 +59,7 @@ class RemotePrimary:
             "wait": asked.wait_ms,
             "ceilings": "all" if asked.all_ceilings else "",
             "heard": json.dumps(asked.heard),
+            "served": asked.served,
         }
         with self._under_way(RemoteLimits(asked.wait_ms / 1000 + 10)) as connection:
             try:

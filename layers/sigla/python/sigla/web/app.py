@@ -4,6 +4,7 @@ FastAPI brings the lifespan. Before the table stands nothing: a request by id co
 than a stack of middleware. Everything asynchronous about the API is in this file.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
@@ -20,22 +21,14 @@ from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN, READ
 from sigla.effort import Limits, OutOfTime, Unwanted
 from sigla.errors import (
-    BodyLost,
-    BodyNotRead,
-    Closed,
-    DataIsForeign,
-    ForeignData,
-    IssuerNotAsked,
-    IssuerSilent,
+    DeniedEverywhere,
     Refusal,
     StoreError,
-    StoreFailed,
     TimedOut,
     Unauthorized,
 )
 from sigla.keks.refusals import KmsDenied, KmsFailed
 from sigla.ports.kms import KmsFailed as KeyServiceFailed
-from sigla.regions.refusals import NotForwarded
 from sigla.registry import Registry
 from sigla.registry.attributed import attributed
 from sigla.web.api.admission import admitted
@@ -49,6 +42,7 @@ from sigla.web.api.rendered import Rendered, etag
 from sigla.web.api.replies import refused
 from sigla.web.api.route import Route
 from sigla.web.api.routes import ROUTES
+from sigla.web.api.unserved import unserved
 from sigla.web.api.waiting import keep_waiting
 from sigla.web.console import door
 from sigla.web.console.front_page import front_page
@@ -112,7 +106,7 @@ def build(
     options: HttpOptions | None = None,
     beside: Sequence[BaseRoute] | None = None,
     lifespan: Lifespan[Any] | None = None,
-    table: "Callable[[Registry, Workers | None, HttpOptions, Collection[str]], RouteTable] | None" = None,
+    table: "Callable[[Registry, Workers | None, HttpOptions, Collection[str]], ASGIApp] | None" = None,
 ) -> FastAPI:
     """The ASGI application over a registry.
 
@@ -270,6 +264,8 @@ class RouteTable:
             registry = admitted(registry, route, exchange, principal)
         elif self._options.rate is not None and route.access is not OPEN:
             self._options.rate.spend()
+        if route.of_server and b"sec-fetch-site" in sent:  # a page, perhaps of another site: no registry asks like that
+            raise DeniedEverywhere(operation=route.access.operation)
         if route.access not in (OPEN, READ):
             registry = attributed(registry, call.author(registry.options))
             exchange.if_match = sent.get(b"if-match", NONE)
@@ -279,6 +275,8 @@ class RouteTable:
         if route.body is not None:
             exchange.operation = route.body.operation
             exchange.body = await self._read(call, receive)
+        if route.of_server and self._workers is not None:
+            return await asyncio.to_thread(self._ask, route, exchange, registry)
         if self._is_answered_here(route, exchange):
             return self._ask(route, exchange, registry)
         try:
@@ -328,7 +326,7 @@ class RouteTable:
         if isinstance(error, Refusal):
             return refused(error)
         if isinstance(error, StoreError):
-            return refused(_unserved(call.found.route if call.found else None, error))
+            return refused(unserved(call.found.route if call.found else None, error))
         return refused(Unexpected())
 
     async def _read(self, call: Call, receive: Receive) -> bytes:
@@ -357,28 +355,6 @@ class RouteTable:
             more = message.get("more_body", False)
         call.body_read = True
         return NONE.join((*parts, small))
-
-
-def not_forwarded(route: Route | None, refusal: type[NotForwarded] = NotForwarded) -> NotForwarded:
-    """What is told where another region takes what was asked."""
-    operation = route.operation.removesuffix(" operation").lower() if route else "request"
-    return refusal(operation="the" if operation == "request" else operation)
-
-
-def _unserved(route: Route | None, error: StoreError) -> Refusal:
-    """What a client is told of storage that fails."""
-    if isinstance(error, ForeignData):
-        return DataIsForeign(operation=route.operation if route else "Request", why=error.why)
-    if isinstance(error, Closed):
-        return not_forwarded(route)
-    if isinstance(error, IssuerSilent):
-        return IssuerNotAsked(operation=route.operation if route else "Request")
-    operation = route.about if route else "The request"
-    return (
-        BodyNotRead(operation=operation, lost=error)
-        if isinstance(error, BodyLost)
-        else StoreFailed(operation=operation)
-    )
 
 
 def _forget_frames(error: BaseException | None) -> None:

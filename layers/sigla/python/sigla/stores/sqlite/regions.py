@@ -35,6 +35,7 @@ class EmbeddedRegion:
                 form = orjson.dumps(asdict(replace(role, turn=turn + 1))).decode()
                 db.execute("INSERT OR REPLACE INTO region VALUES (1, ?, ?)", (turn + 1, form))
                 db.execute("UPDATE state SET layout = ?", (tables.LAYOUT_OF_REGIONS,))
+                self._unit.touched_role = True
             return True
 
     def kept(self) -> dict[str, int]:

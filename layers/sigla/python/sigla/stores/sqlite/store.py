@@ -12,6 +12,7 @@ from typing import Final, Self
 from sigla.model import BodyKey
 from sigla.ports.regions import Peer
 from sigla.ports.replaying import OrderedReplayer, Shipper
+from sigla.regions.nouns import Role
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite import keks
 from sigla.stores.sqlite.bodies import EmbeddedBodies
@@ -24,6 +25,7 @@ from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.principals import EmbeddedPrincipals
 from sigla.stores.sqlite.recalled import RecalledCatalog
+from sigla.stores.sqlite.regions import role_of
 from sigla.stores.sqlite.replaying import EmbeddedReplayer, EmbeddedShipper
 from sigla.stores.sqlite.room import Room
 from sigla.stores.sqlite.secrets import EmbeddedSecrets
@@ -123,6 +125,18 @@ class EmbeddedStore:
     def on_committed(self, tell: Callable[[bool], None]) -> None:
         """Has it called after each commit, in the thread that wrote, and told whether an exporter was changed."""
         self._unit.flushed.append(lambda *_: tell(self._unit.touched_exporters))
+
+    def on_role_changed(self, tell: Callable[[Role], None]) -> None:
+        """Has it called after each commit that changed the role of the region, in the thread that wrote.
+
+        It must neither write nor fail: what the commit has written is durable by then.
+        """
+
+        def hear(*_: object) -> None:
+            if self._unit.touched_role and (role := role_of(self._unit.committed)):
+                tell(role)
+
+        self._unit.flushed.append(hear)
 
     def count(self) -> int:
         """How many versions are stored, soft-deleted ones included."""

@@ -50,6 +50,8 @@ class Reader:
         """Ids whose holders this group changed, or tried to."""
         self.touched_exporters = False
         """Whether this group changed an exporter, or tried to."""
+        self.touched_role = False
+        """Whether this group changed the role of the region, or tried to."""
 
     @property
     def inside(self) -> bool:
@@ -211,7 +213,8 @@ class Writer(Reader):
         self._database.writer.execute("BEGIN IMMEDIATE")
         self._owner = threading.get_ident()
         self._changes = self._database.writer.total_changes
-        self._staged, self._undo, self.touched, self.touched_exporters = {}, [], set(), False
+        self._staged, self._undo, self.touched = {}, [], set()
+        self.touched_exporters = self.touched_role = False
 
     def _note(self, failure: BaseException) -> None:
         """Whether it was the disk that failed, and not what was asked of it."""

@@ -7,6 +7,7 @@ from sigla.contract import CONFIG, ENTITY_KINDS, ENVIRONMENTS, INTEGERS, RULE_KI
 from sigla.exporters.nouns import ContextType, ExporterState
 from sigla.keks.nouns import Algorithm
 from sigla.web.api.openapi_console_shapes import CONSOLE_SHAPES
+from sigla.web.api.openapi_region_shapes import REGION_SHAPES
 
 Shape = dict[str, Any]
 
@@ -107,6 +108,7 @@ _EXPORTER_OFFERED: dict[str, Shape] = {
 
 SHAPES: dict[str, Shape] = {
     **CONSOLE_SHAPES,
+    **REGION_SHAPES,
     "Empty": {"type": "object"},
     "Words": _map(TEXT),
     "Text": {"description": "The text of the schema as it is; of Avro and JSON Schema that is JSON"},

@@ -42,6 +42,7 @@ from sigla.web.api.parameters import (
     VERBOSE,
 )
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Query, Text, TextIfGiven, Word, Words
+from sigla.web.api.region_routes import REGION_ROUTES
 from sigla.web.api.route import Body, Route
 from sigla.web.api.wire.keks import ALGORITHMS
 
@@ -315,5 +316,6 @@ ROUTES = (
           registry_wide=True, refuses=NO_EXPORTER, operation="Update exporter operation"),
     Route("PUT", f"{EXPORTER}/reset", ADMIN, exporters.reset_exporter, "Let a paused exporter begin at the start",
           "ExporterName", registry_wide=True, refuses=NOT_PAUSED, operation="Update exporter operation"),
+    *REGION_ROUTES,
 )
 # fmt: on

@@ -65,11 +65,12 @@ class Surroundings:
 
 
 @contextmanager
-def exporting(around: Surroundings) -> Iterator["Exporting"]:
-    """Exporters are at work inside."""
+def exporting(around: Surroundings, *, begin: bool = True) -> Iterator["Exporting"]:
+    """Exporters are at work inside; without begin from the moment at which they are started."""
     exporters = Exporting(around)
     around.store.on_committed(exporters.hear)
-    exporters.start()
+    if begin:
+        exporters.start()
     try:
         yield exporters
     finally:
@@ -77,19 +78,23 @@ def exporting(around: Surroundings) -> Iterator["Exporting"]:
 
 
 class Exporting:
-    """All exporters of a store."""
+    """All exporters of a store. They may be started and stopped again and again, by one thread at a time."""
 
     def __init__(self, around: Surroundings) -> None:
         self._around = around
         self._followers: dict[str, Follower] = {}
         self._changed = threading.Event()
-        self._changed.set()
-        self._over = False
+        self._over = True
         self._until = 0
         """When the end does not wait any more, by `Clock.elapsed`."""
-        self._thread = threading.Thread(target=self._watch, name="sigla-exporters", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def start(self) -> None:
+        if not self._over:
+            return
+        self._over = False
+        self._changed.set()
+        self._thread = threading.Thread(target=self._watch, name="sigla-exporters", daemon=True)
         self._thread.start()
 
     def begin_to_stop(self) -> None:
@@ -104,11 +109,15 @@ class Exporting:
 
     def stop(self) -> None:
         self.begin_to_stop()
+        if self._thread is None:
+            return
         self._thread.join()
+        self._thread = None
         clock = self._around.store.clock
         for each in self._followers.values():
             each.stop()  # one that had just begun has not heard of it
             each.join(max(0, self._until - clock.elapsed()) / 1000)
+        self._followers.clear()
 
     def hear(self, of_exporters: bool) -> None:  # noqa: FBT001 - as `WatchedStore` calls it
         """A commit. In the thread that wrote it, which goes on at once."""

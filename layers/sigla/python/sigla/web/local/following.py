@@ -26,11 +26,12 @@ from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.web.api.call import Call
 from sigla.web.api.callers import caller_of
 from sigla.web.api.route import Route
+from sigla.web.api.unserved import not_forwarded
 from sigla.web.api.waiting import keep_waiting
-from sigla.web.app import Gone, RouteTable, not_forwarded
+from sigla.web.app import Gone, RouteTable
 from sigla.web.http.answer import Answer
 from sigla.web.http.refusals import BodyTooLarge
-from sigla.web.local.forwarding import Forwarding
+from sigla.web.local.forwarding import Sends
 from sigla.web.local.news import News
 
 COMES_BACK_S: Final = 2.0
@@ -59,7 +60,7 @@ class Following:
     of the primary's journal is here. news: told when more of them are.
     """
 
-    forwarding: Forwarding
+    forwarding: Sends
     complete_at: Callable[[], int | None]
     reaches: Callable[[int], bool]
     news: News
@@ -80,6 +81,8 @@ class FollowingTable(RouteTable):
         self._check_wanted(call)
         call.found = self._dispatch.find(call.method, call.raw_path)
         route = call.found.route
+        if route.of_server:
+            return await super()._answer(call, receive)
         if await self._is_stranger(call, route):
             return await self._asked_of_primary(call, route, await _kept(receive, self._options.body_bytes))
         kept = await _kept(receive, self._options.body_bytes)

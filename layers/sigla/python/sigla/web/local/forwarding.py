@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, NamedTuple, Protocol, TypeVar
 
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock
@@ -67,8 +67,40 @@ class Lane:
         return await asyncio.get_running_loop().run_in_executor(self._threads, job)
 
 
+class Sends(Protocol):
+    """What sends requests on. sent, failed: how many it has, and how many of them were not answered."""
+
+    sent: int
+    failed: int
+
+    async def send(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, *, is_known: bool, asks: bool
+    ) -> Forwarded:
+        """What the primary answers. is_known: whether the caller is, here. asks: whether nothing is to be changed.
+
+        Raises NotSent where nothing was carried out, StoreError where that is not known.
+        """
+        ...
+
+    def close(self) -> None:
+        """Another one takes its place; what is on its way is answered."""
+        ...
+
+
+class Nowhere:
+    """A `Sends` of a region that knows no other one to ask."""
+
+    sent = failed = 0
+
+    async def send(self, *_: object, **__: object) -> Forwarded:
+        raise NotSent("no region takes it")
+
+    def close(self) -> None:
+        """Nothing was begun."""
+
+
 class Forwarding:
-    """silent: whether nothing is sent now. sent, failed: how many requests were, and how many were not answered.
+    """A `Sends`. silent: whether nothing is sent now.
 
     silent_s: after a failure nothing is sent for so long, and then until the primary answers. look_s: so often it is
     looked whether it does.
@@ -82,6 +114,7 @@ class Forwarding:
         self._strangers = Lane("strangers", STRANGERS, in_line=STRANGERS_IN_LINE)
         self._looks = Lane("looks", 1)
         self.silent = False
+        self._over = False
         self._looking: asyncio.Task[None] | None = None
         self.sent = 0
         self.failed = 0
@@ -89,10 +122,6 @@ class Forwarding:
     async def send(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes, *, is_known: bool, asks: bool
     ) -> Forwarded:
-        """What the primary answers. is_known: whether the caller is, here. asks: whether nothing is to be changed.
-
-        Raises NotSent where nothing was carried out, StoreError where that is not known.
-        """
         lane = self._known if is_known else self._strangers
         patience = QUESTION if asks else WRITE
         since = self._clock.elapsed()
@@ -109,6 +138,9 @@ class Forwarding:
                 self._fall_silent(0.0 if asks and not isinstance(failure, NotSent) else self._silent_s)
                 raise
 
+    def close(self) -> None:
+        self._over = True
+
     def _check_answers(self) -> None:
         """Raises NotSent."""
         if self.silent:
@@ -122,7 +154,7 @@ class Forwarding:
 
     async def _look(self, pause_s: float) -> None:
         """Until the primary answers."""
-        while self.silent:
+        while self.silent and not self._over:
             await asyncio.sleep(pause_s)
             pause_s = self._look_s
             self.silent = not await self._looks.run(self._primary.answers)

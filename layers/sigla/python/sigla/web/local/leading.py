@@ -28,15 +28,18 @@ from sigla.ports.primary import NextAsked
 from sigla.regions import wire
 from sigla.regions.followed import Followed
 from sigla.regions.replay import JournalPlace
+from sigla.remote.urls import is_url
 from sigla.web.api.beside import response_of
 from sigla.web.api.callers import caller_of
 from sigla.web.api.waiting import keep_waiting
+from sigla.web.http.guard import in_authority
 from sigla.web.http.headers import picked
 from sigla.web.http.refusals import BadRequest
 from sigla.web.local.news import News
 
 LONGEST_WAIT_MS: Final = 60_000
 _DIGITS: Final = re.compile("[0-9]{1,18}")
+_URL: Final = re.compile("[!-~]{1,1024}")
 _NAME: Final = re.compile(r"[^\s\x00-\x1f\x7f-\x9f](?:[^\x00-\x1f\x7f-\x9f]{0,1022}[^\s\x00-\x1f\x7f-\x9f])?")
 
 Copy = Callable[[Path], None]
@@ -80,6 +83,7 @@ class Leading:
         try:
             await self._check_admin(request)
             asked = _asked(request.query_params)
+            asked = asked._replace(served=_reached(asked.served, request))
             await asyncio.to_thread(self._followed.check, asked)
             self._followed.follower.asks(asked)
             if not asked.all_ceilings:
@@ -151,7 +155,16 @@ def _asked(said: Mapping[str, str]) -> NextAsked:
         wait_ms,
         said.get("ceilings") == "all",
         _heard(said.get("heard") or "{}"),
+        said.get("served", ""),
     )
+
+
+def _reached(served: str, request: Request) -> str:
+    """The URL of the follower, as it says; where it does not know its own host, that from which it asks."""
+    scheme, nowhere, number = served.partition("://:")
+    if nowhere and request.client is not None:
+        served = f"{scheme}://{in_authority(request.client.host)}:{number}"
+    return served if _URL.fullmatch(served) and is_url(served) else ""
 
 
 def _follower(said: Mapping[str, str]) -> str:

@@ -54,7 +54,7 @@ def application(
     ready: Callable[[], bool] = lambda: True,
     thinkers: Thinkers | None = None,
     more: Sequence[Source] = (),
-    table: Callable[..., app.RouteTable] = app.RouteTable,
+    table: Callable[..., ASGIApp] = app.RouteTable,
     routes: Sequence[Route] = (),
 ) -> FastAPI:
     """The API with all that belongs to one machine.
@@ -171,6 +171,15 @@ def url(listening: socket.socket, pair: Pair | None = None) -> str:
     host = _ANY.get(host, host)
     scheme, host = ("https", pair.host(host)) if pair else ("http", host)
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def told_url(listening: socket.socket, pair: Pair | None = None) -> str:
+    """Where other machines may find it; without a host where that is whichever this machine has for them."""
+    own = url(listening, pair)
+    scheme, _, authority = own.partition("://")
+    host, _, number = authority.rpartition(":")
+    listens_everywhere = str(listening.getsockname()[0]) in _ANY
+    return f"{scheme}://:{number}" if listens_everywhere and is_loopback(host.strip("[]")) else own
 
 
 def port(listening: socket.socket) -> int:

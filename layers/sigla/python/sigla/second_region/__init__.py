@@ -4,25 +4,21 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.observe import Teller
 from sigla.regions.followed import Followed, PolledFollower
-from sigla.regions.follower import Here, RegionFollower, check_follows
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import RegionKind
+from sigla.remote.failures import RemoteMisused
+from sigla.second_region.control import ServedRegion
+from sigla.second_region.keeper import Exporters, RegionKeeper
 from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.web.local import regions
-from sigla.web.local.following import Following
-from sigla.web.local.forwarding import Forwarding
 from sigla.web.local.leading import Leading
-from sigla.web.local.news import News
-from sigla.web.local.regions import RegionOfServer
-
-FAREWELL_S: Final = 5.0
-"""For so long the end waits for what a follower carries out."""
+from sigla.web.local.regions import RegionOfServer, region_lines
+from sigla.web.local.role_tables import RoleTables
 
 
 class OtherRegion(NamedTuple):
@@ -58,39 +54,44 @@ def region_of_server(
     authenticate: Authenticator | None,
     guesses: Guesses | None,
     *,
+    exporters: Exporters,
+    served: str,
     tell: Teller,
     until: ExitStack,
 ) -> RegionOfServer:
     """What a server has of another region, as the data of its registry say. until: ends what was begun.
 
-    authenticate, guesses: of the API.
+    authenticate, guesses: of the API. served: the URL of this server, for the primary that it follows.
 
     Raises DataNotOpened.
     """
     role = store.region.role()
-    follower = PolledFollower(store.clock)
-    leading = Leading(followed(store, follower), said.copy, authenticate, guesses, store.clock)
-    if role is not None and role.kind is not RegionKind.PRIMARY:
-        return _following(store, said, role, leading, tell=tell, until=until)
     if said.url and role is None:
         raise DataNotOpened(
             f"The registry in {store.path} is not empty, and never followed: choose an empty directory with --data."
         )
-    if said.url and role is not None:
+    if said.url and role is not None and role.kind is RegionKind.PRIMARY:
         tell({"event": "region-primary", "epoch": role.epoch, "ignored": f"--follow {said.url}"})
-    store.follow_ceilings(follower)
+    polled = PolledFollower(store.clock)
+    leading = Leading(followed(store, polled), said.copy, authenticate, guesses, store.clock)
+    store.follow_ceilings(polled)
     store.on_committed(leading.wake)
-    return regions.led(leading, follower, store.journal.end)
-
-
-def _following(
-    store: EmbeddedStore, said: OtherRegion, role: Role, leading: Leading, *, tell: Teller, until: ExitStack
-) -> RegionOfServer:
-    from sigla.remote.failures import RemoteMisused
-    from sigla.remote.primary import RemotePrimary
-
+    tables = RoleTables(store.journal.end)
+    control = ServedRegion(store, name=said.name, user=said.user, follower=lambda: keeper.follower)
+    keeper = RegionKeeper(
+        store,
+        tables,
+        exporters,
+        name=said.name,
+        user=said.user,
+        served=served,
+        asked_ms_ago=lambda: polled.asked_ms_ago,
+        other=control.other,
+        tell=tell,
+    )
+    until.callback(keeper.stop)
     try:
-        primary = RemotePrimary(said.url or role.peer, said.user, store.clock)
+        keeper.begin(role, said.url)
     except RemoteMisused as wrong:
         if said.url:
             raise DataNotOpened(str(wrong)) from None
@@ -98,12 +99,5 @@ def _following(
             f"The registry in {store.path} follows another one, and its data do not say where that is served: give "
             "its URL with --follow."
         ) from None
-    replayer = store.replayer(partial(check_follows, store.region, role.epoch))
-    here = Here(store.region, replayer, store.group, store.journal.last_place, store.clock)
-    news = News()
-    follower = RegionFollower(here, primary, role, name=said.name, tell=tell, moved=news.tell)
-    follower.start()
-    until.callback(follower.stop, FAREWELL_S)
-    forwarding = Forwarding(primary, store.clock)
-    following = Following(forwarding, lambda: follower.complete_at, follower.reaches, news, store.clock)
-    return regions.follows(leading, follower, following)
+    lines = partial(region_lines, polled, tables, lambda: keeper.follower)
+    return RegionOfServer(tables.table, leading.routes(), lines, control, leading.close)

@@ -1,0 +1,41 @@
+"""What the commands of two regions say alike."""
+
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from sigla.regions.nouns import Role
+
+MAY_BE_LOST: Final = (
+    "deletes, config, modes, version numbers, further subjects of known schemas, lists of contexts and associations"
+)
+
+
+def shown_time(at: int) -> str:
+    """Milliseconds since the epoch, for people."""
+    from datetime import UTC, datetime
+
+    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S UTC") if at else "never"
+
+
+def tell(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def form_of_role(role: "Role | None") -> dict[str, Any]:
+    """A role as `sigla regions --json` tells it."""
+    if role is None:
+        return {"role": None}
+    return {
+        "role": role.kind.value,
+        "epoch": role.epoch,
+        "open": role.writes,
+        "peer": role.peer,
+        "reconciled": role.reconciled,
+    }
+
+
+def tell_of_force(here: str) -> None:
+    """What a forced promotion means, before it is asked for."""
+    tell(f"{here} becomes the primary with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
+    tell("acknowledged last and this one does not have yet is not there until that one has rejoined.")

@@ -1,0 +1,123 @@
+"""`sigla promote`, `sigla regions` and `sigla regions abandon` of registries that are served, by their URLs."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sigla.cli.asking import asking
+from sigla.cli.credentials import user_of
+from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.regions_told import form_of_role, shown_time, tell, tell_of_force
+
+if TYPE_CHECKING:
+    from sigla.ports.regions import RegionReport
+    from sigla.remote.region import RemoteRegion
+
+
+def are_served(urls: Sequence[str]) -> bool:
+    """Whether they are those of servers. Raises Misuse where some are, and some are stores."""
+    served = [url.partition("://")[0] in ("http", "https") for url in urls]
+    if any(served) and not all(served):
+        raise Misuse("Give the URLs of two servers, or those of two stores.")
+    return all(served)
+
+
+def promote_served(args: argparse.Namespace) -> int:
+    """0. Raises Misuse, Refused."""
+    from sigla.remote.urls import is_url
+
+    here, primary = args.follower, args.primary or ""
+    if args.url and not is_url(args.url):
+        raise Misuse(f"Invalid --url {args.url}: such a URL is http://HOST:PORT.")
+    with asked_region(args, here) as region:
+        if args.undo:
+            done = region.promote("undo", "", primary)
+            print(f"{done['other']} takes writes{' again' if done['changed'] else ': nothing to take back'}.")
+            return 0
+        role = region.role()
+        if args.force and role is not None and role.writes:
+            print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
+            return 0
+        if args.force:
+            tell_of_force(here)
+        else:
+            tell(f"{here} becomes the primary, and its primary follows it. No region takes writes for a moment.")
+        if not asking(args)("Promote it by force?" if args.force else "Promote it?"):
+            raise Refused("Nothing was changed.")
+        done = region.promote("force" if args.force else "planned", args.url or here, primary)
+        _print(here, done, region, forced=args.force)
+    return 0
+
+
+def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: bool) -> None:
+    epoch = done["role"]["epoch"]
+    if not done["changed"]:
+        print(f"{here} is the primary of epoch {epoch} already: nothing to do.")
+    elif forced:
+        print(f"{here} is the primary of epoch {epoch}, by force.")
+        print(done["closed"])
+        newest = shown_time(region.report().newest)
+        print(f"The newest commit here: {newest}. Later ones of the other region may be missing.")
+        print(f"When it is there again: sigla rejoin {done['other']} --primary {here}")
+    else:
+        print(f"{here} is the primary of epoch {epoch}. Brought at the end: {done['brought']} commits. Lost: none.")
+        print(f"{done['other']} follows it.")
+
+
+def show_served(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str] | None]:
+    """What each region is; with two of them what the first one lacks. Raises Misuse, Refused."""
+    found = []
+    for url in args.urls:
+        with asked_region(args, url) as region:
+            found.append((url, region.report()))
+    missing = _missing(*(report for _, report in found)) if len(found) == 2 else None
+    return [_form(url, report) for url, report in found], missing
+
+
+def abandon_served(args: argparse.Namespace, url: str) -> int:
+    """0. Raises Misuse, Refused."""
+    with asked_region(args, url) as region:
+        role = region.role()
+        tell(f"The region before {url} never comes back. What it had and {url} lacks is lost, and its ids may be")
+        tell("brought here with another meaning.")
+        if not asking(args)(f"Give up {role.peer if role and role.peer else 'that region'}?"):
+            raise Refused("Nothing was changed.")
+        done = region.abandon()
+    print("It is given up." if done["changed"] else "Nothing is left to be given up: nothing was changed.")
+    return 0
+
+
+@contextmanager
+def asked_region(args: argparse.Namespace, url: str) -> "Iterator[RemoteRegion]":
+    """The region that is served at a URL. Raises Misuse where nothing was changed, else Refused."""
+    from sigla.errors import StoreError
+    from sigla.remote.failures import RemoteMisused
+    from sigla.remote.region import RegionSaysNo, RemoteRegion
+    from sigla.stores.clock import SystemClock
+
+    try:
+        yield RemoteRegion(url, user_of(args, url), SystemClock())
+    except RemoteMisused as wrong:
+        raise Misuse(str(wrong)) from None
+    except RegionSaysNo as refused:
+        words = f"{str(refused).removesuffix('.')}."
+        raise (Misuse(words) if refused.status < 500 else Refused(words)) from None
+    except StoreError as silent:
+        raise Refused(f"{silent}. Look at `sigla regions`, and run it again.") from None
+
+
+def _missing(here: "RegionReport", there: "RegionReport") -> list[str]:
+    """What the second region has and the first one lacks, as their journals end."""
+    if here.first != there.first:
+        return ["They are not two regions of one registry."]
+    number = there.journal.position - here.journal.position
+    if number > 0:
+        return [f"{number} commits."]
+    return [] if here.journal == there.journal or number < 0 else ["Their journals have gone apart."]
+
+
+def _form(url: str, report: "RegionReport") -> dict[str, Any]:
+    how_far = {"behind_ms": report.behind, "problem": report.problem}
+    form = {"url": url, "newest": report.newest, "journal": report.journal.position, **form_of_role(report.role)}
+    return form if report.role is None else form | how_far

@@ -1,0 +1,103 @@
+"""Another region of the registry, served by `sigla serve`, over HTTP: its role, and what an administrator asks."""
+
+import json
+from base64 import b64encode
+from contextlib import closing
+from http.client import HTTPException
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+from sigla.errors import StoreError
+from sigla.ports.clock import Clock
+from sigla.ports.regions import RegionReport
+from sigla.regions import wire
+from sigla.regions.nouns import Role
+from sigla.remote.client import trusting
+from sigla.remote.connections import RemoteConnection, RemoteLimits
+from sigla.remote.failures import RemoteMisused
+from sigla.remote.urls import is_url, shown_url
+
+REGION: Final = "/regions"
+PATIENCE_S: Final = 5.0
+"""For an answer that takes nothing but a look at the data."""
+COURSE_S: Final = 120.0
+"""For an answer that takes a whole promotion."""
+MOST_BYTES: Final = 2**26
+
+
+class RegionSaysNo(StoreError):
+    """The server there refused what was asked. status: of its answer."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+class RemoteRegion:
+    """A `ports.regions.Roles`. Any thread may ask. credentials: NAME:SECRET of an administrator there, or nothing.
+
+    All raise StoreError where no answer comes, and then what was asked may be done, or not, or later; RegionSaysNo,
+    which is one, where it was refused. Raises RemoteMisused for a URL of another form.
+    """
+
+    def __init__(self, url: str, credentials: str, clock: Clock) -> None:
+        if not is_url(url):
+            raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: such a URL is http://HOST:PORT.")
+        self.shown = shown_url(url)
+        parts = urlsplit(url)
+        self._tls = trusting() if parts.scheme == "https" else None
+        self._host, self._port, self._path = parts.hostname or "", parts.port, parts.path.rstrip("/")
+        self._headers = {"Content-Type": "application/json"}
+        if credentials:
+            self._headers["Authorization"] = f"Basic {b64encode(credentials.encode()).decode()}"
+        self._clock = clock
+
+    def report(self) -> RegionReport:
+        form = self._asked("GET", REGION)
+        try:
+            return wire.report_of(form)
+        except ValueError as other:
+            raise StoreError(f"{self.shown} is another release of Sigla ({other})") from other
+
+    def role(self) -> Role | None:
+        return self.report().role
+
+    def set_role(self, seen: Role | None, role: Role) -> bool:
+        form = {"seen": wire.role_form(seen), "role": wire.role_form(role)}
+        return bool(self._asked("PUT", f"{REGION}/role", form)["changed"])
+
+    def why_not_reached(self, url: str) -> str:
+        """Why it could not follow the registry at a URL, a sentence; empty where it could."""
+        return str(self._asked("POST", f"{REGION}/reach", {"url": url}, patience_s=2 * PATIENCE_S)["why"])
+
+    def promote(self, way: str, url: str, primary: str) -> dict[str, Any]:
+        form = {"way": way, "url": url, "primary": primary}
+        return self._asked("POST", f"{REGION}/promote", form, patience_s=COURSE_S)
+
+    def abandon(self) -> dict[str, Any]:
+        return self._asked("POST", f"{REGION}/abandon", {})
+
+    def _asked(self, method: str, path: str, form: object = None, *, patience_s: float = PATIENCE_S) -> dict[str, Any]:
+        limits = RemoteLimits(patience_s, patience_s, MOST_BYTES)
+        body = None if form is None else json.dumps(form)
+        with closing(RemoteConnection(self._host, self._port, limits, self._clock, self._tls)) as connection:
+            try:
+                connection.request(method, self._path + path, body, self._headers)
+                answer = connection.getresponse()
+                found: object = json.loads(answer.read())
+            except (OSError, HTTPException, ValueError) as silence:
+                raise StoreError(f"{self.shown} does not answer ({silence})") from silence
+        if not isinstance(found, dict):
+            raise StoreError(f"{self.shown} is not a registry of Sigla")
+        if answer.status == 200:
+            return found
+        raise RegionSaysNo(self._why(answer.status, str(found.get("message", ""))), answer.status)
+
+    def _why(self, status: int, message: str) -> str:
+        match status:
+            case 401 | 403:
+                return f"{self.shown} wants the key of an administrator who reaches everything"
+            case 404 | 405:
+                return f"{self.shown} is another server, or an older release of Sigla"
+            case _:
+                return message or f"{self.shown} says {status}"

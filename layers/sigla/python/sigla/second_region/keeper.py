@@ -1,0 +1,228 @@
+"""What a served registry does as its role says: it leads, or follows, or does neither, and changes while it runs."""
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from typing import Final, Protocol
+
+from sigla.errors import StoreError
+from sigla.observe import Teller, failure
+from sigla.ports.regions import RegionReport, Roles
+from sigla.regions import promotion
+from sigla.regions.follower import Here, RegionFollower, check_follows
+from sigla.regions.giving import carried_out
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.refusals import RoleChanged
+from sigla.remote.failures import RemoteMisused
+from sigla.remote.primary import RemotePrimary
+from sigla.remote.region import RemoteRegion
+from sigla.remote.urls import is_url
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.web.local.following import Following
+from sigla.web.local.forwarding import Forwarding, Nowhere, Sends
+from sigla.web.local.news import News
+from sigla.web.local.role_tables import RoleTables
+
+LOOK_S: Final = 1.0
+"""Between two looks at a region that was passed over, or that may have passed this one over."""
+LOOKED_MS: Final = 10_000
+"""The same, where it has answered."""
+FAREWELL_S: Final = 5.0
+"""For so long the end waits for what a follower carries out."""
+SILENT_MS: Final = 5_000
+"""A follower that has not asked for so long may have been promoted."""
+
+ROLE: Final = "region-role"
+"""The event of the line that tells what this region is from now on."""
+
+
+class Exporters(Protocol):
+    """They run at a primary alone."""
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+class RegionKeeper:
+    """One for each served registry. Its thread begins with the first role.
+
+    asked_ms_ago: when the follower has asked last. other: asks the region at a URL. name, user: of `ServedRegion`.
+    served: the URL of this server.
+    """
+
+    def __init__(
+        self,
+        store: EmbeddedStore,
+        tables: RoleTables,
+        exporters: Exporters,
+        *,
+        name: str,
+        user: str,
+        served: str,
+        asked_ms_ago: Callable[[], int | None],
+        other: Callable[[str], RemoteRegion],
+        tell: Teller,
+    ) -> None:
+        self._store = store
+        self._region: Roles = store.region
+        self._tables = tables
+        self._exporters = exporters
+        self._name = name
+        self._user = user
+        self._served = served
+        self._asked_ms_ago = asked_ms_ago
+        self._other = other
+        self._tell = tell
+        self._changed = threading.Event()
+        self._over = False
+        self._thread: threading.Thread | None = None
+        self._acted_on: Role | None = None
+        self._next_look = 0
+        """When the other region is looked at, by `Clock.elapsed`."""
+        self.follower: RegionFollower | None = None
+
+    def begin(self, role: Role | None, url: str) -> None:
+        """Acts on the role as it stands, before the first request. url: of the primary, where the command says it.
+
+        Raises RemoteMisused.
+        """
+        if role is not None and role.writes:
+            self._close_passed_over(role, role.at, self._region, role.epoch)
+            role = self._region.role()
+        self._store.on_role_changed(self.hear)
+        if role is not None:
+            self._act_on(role, None, url)
+            self._acted_on = role
+            self._start()
+
+    def hear(self, role: Role) -> None:
+        """The role has changed. In the thread that wrote, which goes on at once."""
+        if role.writes:
+            self._tables.lead()
+        elif role.kind is RegionKind.PRIMARY:
+            self._tables.follow(self._closed(role, Nowhere()))
+        self._changed.set()
+        self._start()
+
+    def stop(self) -> None:
+        self._over = True
+        self._changed.set()
+        if self._thread is not None:
+            self._thread.join(FAREWELL_S)
+        self._stop_following()
+
+    # --- in its thread -----------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="sigla-region", daemon=True)
+            self._thread.start()
+
+    def _run(self) -> None:
+        while not self._over:
+            self._changed.wait(LOOK_S)
+            if self._over:
+                return
+            self._changed.clear()
+            try:
+                self._look()
+            except Exception as problem:  # noqa: BLE001 - whatever it is, it is told, and looked at again
+                self._tell(failure(problem, request_id=""))
+
+    def _look(self) -> None:
+        role = self._region.role()
+        if role is None:
+            return
+        if role != self._acted_on:
+            before, self._acted_on = self._acted_on, role
+            self._next_look = 0
+            if _as_told(role) != _as_told(before):
+                self._tell({"event": ROLE, "role": role.kind.value, "epoch": role.epoch, "writes": role.writes})
+            self._act_on(role, before)
+        if role.writes and self._store.clock.elapsed() >= self._next_look:
+            self._look_across(role)
+
+    def _act_on(self, role: Role, before: Role | None, url: str = "") -> None:
+        if role.writes:
+            self._stop_following()
+            self._tables.lead()
+            self._exporters.start()
+            return
+        self._exporters.stop()
+        if role.kind is RegionKind.PRIMARY:
+            self._stop_following()
+            self._tables.follow(self._closed(role, self._towards(role)))
+        elif self.follower is None or _as_followed(role) != _as_followed(before):
+            self._follow(role, url or role.peer)
+
+    def _follow(self, role: Role, url: str) -> None:
+        self._stop_following()
+        store, primary = self._store, RemotePrimary(url, self._user, self._store.clock)
+        replayer = store.replayer(partial(check_follows, store.region, role.epoch))
+        here = Here(store.region, replayer, store.group, store.journal.last_place, store.clock)
+        news = News()
+        self.follower = follower = RegionFollower(
+            here, primary, role, name=self._name, tell=self._tell, moved=news.tell, served=self._served
+        )
+        follower.start()
+        forwarding = Forwarding(primary, store.clock)
+        self._tables.follow(Following(forwarding, lambda: follower.complete_at, follower.reaches, news, store.clock))
+
+    def _stop_following(self) -> None:
+        follower, self.follower = self.follower, None
+        if follower is not None:
+            follower.stop(FAREWELL_S)
+
+    def _towards(self, role: Role) -> Sends:
+        """The other region, where that is known: it may take writes by now."""
+        if not is_url(role.at):
+            return Nowhere()
+        return Forwarding(RemotePrimary(role.at, self._user, self._store.clock), self._store.clock)
+
+    def _closed(self, role: Role, forwarding: Sends) -> Following:
+        """A primary that takes no writes. While a promotion by plan is under way, no other region knows more."""
+        clock = self._store.clock
+
+        def complete_at() -> int | None:
+            return clock.elapsed() if role.token else None
+
+        return Following(forwarding, complete_at, lambda position: position == 0, News(), clock)
+
+    # --- the other region --------------------------------------------------------------------------------------------
+
+    def _look_across(self, role: Role) -> None:
+        """Who was passed over by force is closed: by itself, where it hears of a greater epoch, or by the other one."""
+        ago = self._asked_ms_ago()
+        answered = False
+        if ago is None or ago > SILENT_MS:
+            answered = self._close_passed_over(role, role.at, self._region, role.epoch)
+        if not role.reconciled and is_url(role.peer):
+            answered |= self._close_passed_over(role, role.peer, self._other(role.peer), role.epoch - 1)
+        self._next_look = self._store.clock.elapsed() + (LOOKED_MS if answered else 0)
+
+    def _close_passed_over(self, role: Role, url: str, passed_over: Roles, epoch: int) -> bool:
+        """Whether the other region answers at the URL. epoch: of the one that is passed over, as far as it is."""
+        if not is_url(url):
+            return False
+        try:
+            found = self._other(url).report()
+            if found.role is None or not self._is_the_same(found):
+                return False
+            if max(found.role.epoch, role.epoch) > epoch:
+                carried_out(promotion.closed(passed_over, epoch))
+        except (StoreError, RemoteMisused, RoleChanged):
+            return False
+        return True
+
+    def _is_the_same(self, found: RegionReport) -> bool:
+        """Whether it is the other region of this registry, and not another registry at the same address."""
+        first = self._store.journal.place(1)
+        return first is not None and found.first == first.hash
+
+
+def _as_followed(role: Role | None) -> tuple[str, int] | None:
+    return None if role is None or role.kind is RegionKind.PRIMARY else (role.peer, role.epoch)
+
+
+def _as_told(role: Role | None) -> tuple[RegionKind, int, bool] | None:
+    return None if role is None else (role.kind, role.epoch, role.writes)

@@ -1,0 +1,38 @@
+"""Two regions of one registry: what this server is, and what an administrator makes of it."""
+
+from sigla.regions.wire import report_form
+from sigla.registry import Registry
+from sigla.web.api.exchange import Exchange
+from sigla.web.api.replies import json_answer
+from sigla.web.api.wire import regions as wire
+from sigla.web.http.answer import Answer
+
+
+def show(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
+    return json_answer(report_form(registry.regions().report()))
+
+
+def set_role(exchange: Exchange, registry: Registry) -> Answer:
+    seen, role = wire.read_roles(exchange.body, exchange.operation)
+    return json_answer({"changed": registry.regions().set_role(seen, role)})
+
+
+def reach(exchange: Exchange, registry: Registry) -> Answer:
+    url = wire.read_url(exchange.body, exchange.operation)
+    return json_answer({"why": registry.regions().why_not_reached(url)})
+
+
+def promote(exchange: Exchange, registry: Registry) -> Answer:
+    asked, control = wire.read_promotion(exchange.body, exchange.operation), registry.regions()
+    match asked.way:
+        case wire.FORCE:
+            done = control.force(asked.primary)
+        case wire.UNDO:
+            done = control.undo(asked.primary)
+        case _:
+            done = control.promote(asked.url, asked.primary)
+    return json_answer(wire.promoted(done))
+
+
+def abandon(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
+    return json_answer(wire.promoted(registry.regions().abandon()))

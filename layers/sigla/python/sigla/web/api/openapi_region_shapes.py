@@ -1,0 +1,58 @@
+"""The objects of `/regions`, as `openapi_shapes` has those of the rest of the API."""
+
+from typing import Any, Final
+
+from sigla.regions.nouns import RegionKind
+from sigla.web.api.wire.regions import WAYS
+
+Shape = dict[str, Any]
+
+TEXT: Shape = {"type": "string"}
+NUMBER: Shape = {"type": "integer"}
+FLAG: Shape = {"type": "boolean"}
+ROLE: Shape = {"$ref": "#/components/schemas/Role"}
+ROLE_OR_NULL: Shape = {"anyOf": [ROLE, {"type": "null"}]}
+
+
+def _object(members: dict[str, Shape], *required: str) -> Shape:
+    shape: Shape = {"type": "object", "properties": members}
+    return {**shape, "required": list(required)} if required else shape
+
+
+REGION_SHAPES: Final[dict[str, Shape]] = {
+    "Role": _object(
+        {
+            "epoch": NUMBER,
+            "kind": {"enum": [each.value for each in RegionKind]},
+            "peer": TEXT,
+            "open": FLAG,
+            "token": TEXT,
+            "reconciled": FLAG,
+            "armed": NUMBER,
+            "at": TEXT,
+            "turn": NUMBER,
+        },
+        "epoch",
+        "kind",
+    ),
+    "Region": _object(
+        {
+            "role": ROLE_OR_NULL,
+            "journal": _object({"position": NUMBER, "hash": TEXT}, "position", "hash"),
+            "first": TEXT,
+            "newest": NUMBER,
+            "behind": {"type": ["integer", "null"]},
+            "problem": TEXT,
+        },
+        "role",
+        "journal",
+    ),
+    "RoleRequest": _object({"seen": ROLE_OR_NULL, "role": ROLE}, "role"),
+    "RoleChanged": _object({"changed": FLAG}, "changed"),
+    "RegionRequest": _object({"url": TEXT}, "url"),
+    "RegionReached": _object({"why": TEXT}, "why"),
+    "PromotionRequest": _object({"way": {"enum": [*WAYS]}, "url": TEXT, "primary": TEXT}),
+    "Promoted": _object(
+        {"role": ROLE, "changed": FLAG, "brought": NUMBER, "other": TEXT, "closed": TEXT}, "role", "changed"
+    ),
+}

@@ -1,0 +1,65 @@
+"""What answers for a registry of two regions at this moment: the table of a primary, or that of a follower."""
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from sigla.regions.absence import NothingConcluded
+from sigla.registry import Registry
+from sigla.web.app import HttpOptions
+from sigla.web.local.following import Following, FollowingTable, LeadingTable
+from sigla.web.local.forwarding import Sends
+from sigla.web.threads.workers import Workers
+
+
+class RoleTables:
+    """Any thread may change it: the next request is answered by what stands then. end: of the journal."""
+
+    def __init__(self, end: Callable[[], int]) -> None:
+        self._end = end
+        self._made: Callable[[Following], FollowingTable] | None = None
+        self._following: Following | None = None
+        self._forwarding: list[Sends] = []
+
+    def table(
+        self, registry: Registry, workers: Workers | None, options: HttpOptions, beside: Collection[str] = ()
+    ) -> ASGIApp:
+        """Makes what answers, as `web.app.build` has it made."""
+        leading = LeadingTable(self._end, registry, workers, options, beside)
+        concluding_nothing = replace(registry, catalog=NothingConcluded(registry.catalog))
+
+        def following(following: Following) -> FollowingTable:
+            return FollowingTable(following, concluding_nothing, workers, options, beside)
+
+        self._leading: ASGIApp = leading
+        self._current: ASGIApp = leading
+        self._made = following
+        self._choose()
+        return self._answer
+
+    def lead(self) -> None:
+        self._stand(None)
+
+    def follow(self, following: Following) -> None:
+        """A primary that takes no writes answers so, too."""
+        self._forwarding.append(following.forwarding)
+        self._stand(following)
+
+    def sent_on(self) -> tuple[int, int]:
+        """How many requests were sent on to the other region, and how many of them it did not answer."""
+        all_of_them = tuple(self._forwarding)
+        return sum(each.sent for each in all_of_them), sum(each.failed for each in all_of_them)
+
+    def _stand(self, following: Following | None) -> None:
+        before, self._following = self._following, following
+        self._choose()
+        if before is not None:
+            before.forwarding.close()
+
+    def _choose(self) -> None:
+        if self._made is not None:  # else there was no request yet
+            self._current = self._leading if self._following is None else self._made(self._following)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._current(scope, receive, send)

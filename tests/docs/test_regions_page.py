@@ -1,0 +1,36 @@
+"""The run book of two servers is run: each command of its page, in a story that needs all of them."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.house import ROOT, text_of
+from tests.protocol.clients.server import run, serving
+
+pytestmark = pytest.mark.process
+
+PAGE = text_of(ROOT / "docs" / "regions.md")
+SECTION = PAGE.partition("### Two servers")[2].partition("\n### ")[0]
+COMMANDS = re.findall(r"```text\nsigla (.*?)\n```", SECTION)
+
+
+def test_each_command_of_the_run_book_of_two_servers_does_what_the_page_says(tmp_path: Path) -> None:
+    with serving(tmp_path / "a") as first, serving(tmp_path / "b", "--follow", first.url) as second:
+        shown, promote, back, force, undo = (_words(each, first.url, second.url) for each in COMMANDS)
+        assert "A forced promotion would lose nothing now." in _said(shown)
+        assert "Lost: none." in _said(promote)
+        assert "is the primary of epoch 3." in _said(back)
+        assert "takes writes: nothing to take back." in _said(undo)
+        first.kill()
+        assert "by force." in _said(force)
+
+
+def _words(command: str, first: str, second: str) -> list[str]:
+    return command.replace("http://first.example:8081", first).replace("http://second.example:8081", second).split()
+
+
+def _said(words: list[str]) -> str:
+    ended = run(*words, "--yes")
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout

@@ -1,0 +1,29 @@
+"""A registry with what its server has of another region, without a server."""
+
+from contextlib import ExitStack
+from functools import partial
+
+from sigla.auth.credentials import Authenticator
+from sigla.auth.guesses import Guesses
+from sigla.instances import destination
+from sigla.second_region import OtherRegion, region_of_server
+from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.web.local import exporting
+from sigla.web.local.regions import RegionOfServer
+
+
+def region_alone(
+    store: EmbeddedStore, authenticate: Authenticator | None, guesses: Guesses, until: ExitStack
+) -> RegionOfServer:
+    """As of a server that no other region follows yet. until: ends what was begun."""
+    around = exporting.Surroundings(store, partial(destination, store), "a", lambda _: None)
+    return region_of_server(
+        store,
+        OtherRegion(copy=lambda _: None, name="a"),
+        authenticate,
+        guesses,
+        exporters=exporting.Exporting(around),
+        served="http://a:8081",
+        tell=lambda _: None,
+        until=until,
+    )
