@@ -36,7 +36,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
-from sigla.ports.log import Link, Log, LogEntry
+from sigla.ports.log import Link, Log, LogEntry, Misfit
 from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.regions import Region
@@ -114,7 +114,7 @@ class NoLog:
     def newest(self) -> int:
         return 0
 
-    def untold(self) -> Iterator[str]:
+    def misfits(self) -> Iterator[Misfit]:
         return iter(())
 
     def entries(self, since: int = 0) -> Iterator[LogEntry]:

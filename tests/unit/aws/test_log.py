@@ -1,14 +1,18 @@
 """The log of a registry in AWS: the table while it keeps the rows, then the segments."""
 
+import copy
+import functools
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
 from sigla import keys
 from sigla.ports.log import LogEntry
 from sigla.stores.dynamodb.log import AwsLog, segment_number
+from sigla.stores.dynamodb.values import packed, read, unpacked, written
 from sigla.upkeep.chain import Break, Verified, verify
 from tests.attack.stories import ONE, TWO, config, register
 from tests.attack.test_aws_restored import Backup, store_of
@@ -82,11 +86,48 @@ def test_a_segment_that_was_changed_or_taken_away_is_told(world: World, stores: 
     name = list(segments(stores))[which]
     rewritten(stores, name, lambda content: content.replace(b"192.0.2.1", b"192.0.2.2"))
     found = verify(stores.log)
-    assert kinds(found) == [Break.DAMAGED]
+    assert kinds(found) == 2 * [Break.DAMAGED], "the segment, and what it tells of the row"
     stores.s3.delete_object(Bucket=BUCKET, Key=f"{stores.registry}/journal/{name}")
     missing = verify(stores.log)
     assert set(kinds(missing)) == {Break.MISSING}
     assert len(missing.flaws) == 2, "the segment, and the row that it has told"
+
+
+UNSHOWN = {("form",), ("revision",), ("ts",), ("entries", 0, "config", "compatibilityLevel")}
+"""What a row says that the log does not show: of a config it has the digest."""
+
+
+@pytest.mark.parametrize("which", range(4))
+def test_a_row_that_was_changed_after_its_segment_is_told(world: World, stores: AwsStores, which: int) -> None:
+    """While the table keeps a row, the log shows that one: another author there would be believed."""
+    in_segments(world, stores)
+    row = journal_rows(stores)[sorted(journal_rows(stores))[which]]
+    key = {"pk": {"S": row["pk"]}, "sk": {"S": row["sk"]}}
+    item = stores.dynamodb.get_item(TableName=stores.table, Key=key)["Item"]
+    form = read(item["form"])
+    for place in places(unpacked(form)):
+        changed = {"form": written(packed(with_another(unpacked(form), place)))}
+        stores.dynamodb.put_item(TableName=stores.table, Item={**item, **changed})
+        assert kinds(verify(stores.log)) == ([] if place in UNSHOWN else [Break.DAMAGED]), place
+    stores.dynamodb.put_item(TableName=stores.table, Item=item)
+    assert verify(stores.log).flaws == []
+
+
+def places(form: Any, begin: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The keys that lead to each text, number and truth in it."""
+    if not isinstance(form, dict | list):
+        yield begin
+        return
+    for key, value in form.items() if isinstance(form, dict) else enumerate(form):
+        yield from places(value, (*begin, key))
+
+
+def with_another(form: Any, place: tuple[Any, ...]) -> Any:
+    changed = copy.deepcopy(form)
+    around = functools.reduce(lambda found, key: found[key], place[:-1], changed)
+    was = around[place[-1]]
+    around[place[-1]] = not was if isinstance(was, bool) else was + 1 if isinstance(was, int) else f"{was}x"
+    return changed
 
 
 def test_a_row_that_its_segment_does_not_tell_is_missing(world: World, stores: AwsStores) -> None:
@@ -162,4 +203,4 @@ def test_segments_of_an_earlier_release_are_held_by_the_first_that_names_one(wor
     found = verify(stores.log)
     assert (found.links, found.unchained, found.flaws) == (3, 1, [])
     rewritten(stores, list(segments(stores))[1], lambda content: content.replace(b"192.0.2.1", b"192.0.2.2"))
-    assert kinds(verify(stores.log)) == [Break.DAMAGED]
+    assert kinds(verify(stores.log)) == 2 * [Break.DAMAGED]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigla.ports.log import Link, Log
+from sigla.ports.log import Link, Log, Misfit
 from sigla.registry import Registry
 from sigla.stores.sqlite.reading import ReadingStore
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -171,7 +171,7 @@ class Chain:
     def end(self) -> Link:
         return self._end
 
-    def untold(self) -> Iterator[str]:
+    def misfits(self) -> Iterator[Misfit]:
         return iter(())
 
 

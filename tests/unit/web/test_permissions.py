@@ -429,6 +429,19 @@ def test_every_flag_that_asks_for_more_has_its_row() -> None:
                 assert any(row.route == route.name and f"{query.name}=true" in row.target for row in ROWS), query
 
 
+def test_what_cannot_be_taken_back_asks_for_an_administrator() -> None:
+    """As docs/api.md §2 says of flags: rows above would follow a table that asks for less."""
+    more = {(route.name, query.name): query.access for route in ROUTES for query in route.query if query.access}
+    named = {
+        (route.name, query.name)
+        for route in ROUTES
+        for query in route.query
+        if query.name in ("permanent", "cascadeLifecycle") or (query.name == "force" and route.access is not ADMIN)
+    }
+    assert more == dict.fromkeys(named, ADMIN)
+    assert len(named) == 7
+
+
 def test_a_wrong_path_is_wrong_for_everybody(door: Any, world: Guarded) -> None:
     """What is not there needs no key; what is there does not tell strangers what it is."""
     with door(world) as ask:

@@ -53,7 +53,7 @@ def _matter_of_entry(entry: Json) -> Matter:
         _key_name(key),
         entry.get("version", key.get("version")),
         entry.get("id"),
-        is_gone=entry.get("deleted", False)
+        is_gone=(entry.get("value") or entry).get("deleted", False)
         or entry.get("listed") is False
         or (bool(standing) and all(each is None for each in standing))
         or type in _ENDS,

@@ -68,6 +68,13 @@ class Link(NamedTuple):
     damage: str = ""
 
 
+class Misfit(NamedTuple):
+    """What is wrong with a commit, as a sentence. is_told: whether a link tells it, though in another way."""
+
+    sentence: str
+    is_told: bool = False
+
+
 class Log(Protocol):
     """Link by link and entry by entry. link: how one link is called."""
 
@@ -90,6 +97,6 @@ class Log(Protocol):
         """The number of the last link, also of one that is still being written; 0 before there is one."""
         ...
 
-    def untold(self) -> Iterator[str]:
-        """Commits that ought to be in a link and are in none, each as a sentence."""
+    def misfits(self) -> Iterator[Misfit]:
+        """Commits that ought to be in a link and are in none, or are told there in another way than beside it."""
         ...

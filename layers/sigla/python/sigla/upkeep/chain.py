@@ -71,7 +71,8 @@ def verify(log: Log, *, since: str = "") -> Verified:
     found.flaws += known.misfits_at_end(end)
     if end is not None and found.last > end.number:
         found.flaws += known.misfits_behind(log.newest())  # asked last: what is being written meanwhile is known there
-    found.flaws += (ChainFlaw(Break.MISSING, sentence) for sentence in log.untold())
+    for misfit in log.misfits():
+        found.flaws.append(ChainFlaw(Break.DAMAGED if misfit.is_told else Break.MISSING, misfit.sentence))
     return found
 
 

@@ -25,11 +25,12 @@ _TIES = 4096
 
 
 class RowMark(NamedTuple):
-    """A row by its sort key. segment: the number of the one that tells it; 0: none does yet."""
+    """A row by its sort key. segment: the number of the one that tells it; 0: none does yet. form: as it is stored."""
 
     sk: str
     segment: int
     is_aside: bool
+    form: Any
 
     @property
     def at(self) -> int:
@@ -71,7 +72,7 @@ class AwsJournal:
         """Which segment tells each row that is kept."""
         for shard in range(places.JOURNAL_SHARDS):
             for item in self._table.query(keys.journal_pk(self._registry, shard)):
-                yield RowMark(item["sk"], item.get("segment", 0), is_aside="aside" in item)
+                yield RowMark(item["sk"], item.get("segment", 0), "aside" in item, item.get("form", ""))
 
     def last_segment(self) -> Item | None:
         """The row LAST, as `functions/segments` writes it."""

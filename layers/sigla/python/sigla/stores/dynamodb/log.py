@@ -1,7 +1,7 @@
 """The log of a registry in AWS: rows of the table as long as they are kept, and the segments in the bucket for ever."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from hashlib import sha256
 from heapq import heappop, heappush
@@ -15,11 +15,12 @@ from sigla.bounded import BoundedMemory
 from sigla.changes.kinds import DAY_MS
 from sigla.errors import FormTooNew, StoreError
 from sigla.forms import SEGMENT_LINE, newer
-from sigla.journal.log_entries import entry_of_lines, entry_of_row
+from sigla.journal.log_entries import entry_of_lines, entry_of_row, form_of_entry
 from sigla.ports.clock import Clock
-from sigla.ports.log import Link, LogEntry
+from sigla.ports.log import Link, LogEntry, Misfit
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
-from sigla.stores.dynamodb.journal import AwsJournal
+from sigla.stores.dynamodb.journal import AwsJournal, RowMark
+from sigla.stores.dynamodb.values import unpacked
 from sigla.stores.s3.objects import SIDE_BY_SIDE, Objects
 
 LATE_MS: Final = 3_600_000
@@ -65,24 +66,23 @@ class AwsLog:
         last = self._journal.last_segment()
         return 0 if last is None else int(last["number"])
 
-    def untold(self) -> Iterator[str]:
-        """Rows that bear the number of a segment which does not tell them, are put aside, or wait for too long."""
-        wanted: dict[int, set[str]] = defaultdict(set)
+    def misfits(self) -> Iterator[Misfit]:
+        """Rows that a segment should tell and does not, or in another way; that are put aside, or wait for too long."""
+        wanted: dict[int, dict[str, bytes]] = defaultdict(dict)
         waits_since = self._clock.now() - LATE_MS
         for row in self._journal.marks():
             if row.is_aside:
-                yield f"The row {row.sk} of the journal cannot be read, and is in no segment."
+                yield Misfit(f"The row {row.sk} of the journal cannot be read, and is in no segment.")
             elif row.segment:
-                wanted[row.segment].add(row.sk)
+                wanted[row.segment][row.sk] = _digest_of_row(row)
             elif row.at < waits_since:
-                yield f"The row {row.sk} of the journal is in no segment, though it is more than an hour old."
+                yield Misfit(f"The row {row.sk} of the journal is in no segment, though it is more than an hour old.")
         numbers = iter(sorted(wanted))
         while some := list(islice(numbers, SIDE_BY_SIDE)):
             names = [keys.segment_object(self._registry, number) for number in some]
             for number, stored in zip(some, self._objects.read_many(names), strict=True):
-                told = set() if stored is None else _rows_of(stored.content)
-                for sk in sorted(wanted[number] - told):
-                    yield f"The row {sk} of the journal is not in the segment {number}, which has told it."
+                told = {} if stored is None else _digests_of(stored.content)
+                yield from _compared(number, wanted[number], told)
 
     def _told(self, since: int) -> Iterator[tuple[int, LogEntry]]:
         """What segments tell, with the time of each. A row is told after it was written."""
@@ -114,12 +114,36 @@ def _link(number: int, content: bytes) -> Link:
         return Link(number, hash, damage="cannot be read")
 
 
-def _rows_of(content: bytes) -> set[str]:
-    """The rows that a segment tells, by their sort keys."""
+def _compared(number: int, rows: Mapping[str, bytes], told: Mapping[str, bytes]) -> Iterator[Misfit]:
+    """rows, told: what the table and a segment say of each row, by its sort key."""
+    for sk, digest in sorted(rows.items()):
+        if sk not in told:
+            yield Misfit(f"The row {sk} of the journal is not in the segment {number}, which has told it.")
+        elif told[sk] != digest:
+            sentence = f"The row {sk} of the journal is another one in the segment {number}: one of them was changed."
+            yield Misfit(sentence, is_told=True)
+
+
+def _digests_of(content: bytes) -> dict[str, bytes]:
+    """What is told of each row of a segment, by the sort key of the row."""
     try:
-        return {keys.journal_sk(line["at"], line["nonce"]) for line in map(orjson.loads, content.splitlines())}
-    except (ValueError, TypeError, LookupError):
-        return set()
+        entries = map(entry_of_lines, rows_told("a segment", content))
+        return {keys.journal_sk(entry.at, entry.nonce): _digest(entry) for entry in entries}
+    except (StoreError, ValueError, TypeError, LookupError):
+        return {}
+
+
+def _digest_of_row(row: RowMark) -> bytes:
+    """Empty where the row cannot be read."""
+    try:
+        return _digest(entry_of_row(unpacked(row.form), row.at))
+    except (StoreError, ValueError, TypeError, LookupError, AttributeError):
+        return b""
+
+
+def _digest(entry: LogEntry) -> bytes:
+    """What the log shows of it, in a few bytes: there are as many at a time as rows of five weeks."""
+    return sha256(orjson.dumps(form_of_entry(entry, None), option=orjson.OPT_SORT_KEYS)).digest()[:16]
 
 
 def rows_told(name: str, content: bytes) -> Iterator[list[dict[str, Any]]]:

@@ -13,7 +13,7 @@ from sigla.changes import Change
 from sigla.journal import NO_EFFECTS, Effects, row_at
 from sigla.journal.log_entries import entry_of_row
 from sigla.journal.subject_histories import subjects_of
-from sigla.ports.log import Link, LogEntry
+from sigla.ports.log import Link, LogEntry, Misfit
 from sigla.regions.replay import JournalPlace
 from sigla.stores.sqlite import histories
 from sigla.stores.sqlite.principals import token_of
@@ -124,7 +124,7 @@ class EmbeddedLog:
     def newest(self) -> int:
         return self._journal.end()
 
-    def untold(self) -> Iterator[str]:
+    def misfits(self) -> Iterator[Misfit]:
         """Every commit is a row, and nothing else."""
         return iter(())
 
