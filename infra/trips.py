@@ -13,10 +13,10 @@ Rounds = tuple[tuple[str, ...], ...]
 
 @dataclass(frozen=True)
 class Trips:
-    """read, write: request units of DynamoDB."""
+    """read, write: request units of DynamoDB; a read that need not see the last write takes half of one."""
 
     rounds: Rounds = ()
-    read: int = 0
+    read: float = 0
     write: int = 0
 
     @property
@@ -67,6 +67,11 @@ TRIPS: Mapping[str, Trips] = {
     "read by guid": Trips((*ASK, *COLD), read=3),
     "read by guid again": Trips(ASK, read=1),
     "read by guid what only a named context has": Trips((*ASK, (LIST,), (GET,), *COLD), read=3),
+    # Beside reads by id: who made them.
+    "note a read that is noted today": Trips(ASK, read=0.5),
+    "note the first read of a day": Trips((*ASK, (DRAW,)), read=0.5, write=1),
+    "note the first read of a key": Trips((*ASK, (DRAW,), *ASK, (DRAW,)), read=1.5, write=2),
+    "read the usage of a subject": Trips((*ASK, *HISTORY, *HISTORY, *ASK), read=7),
     # By subject and version.
     "read the latest version": Trips((*ASK, *BODY), read=4),
     "read the latest version again": Trips(ASK, read=4),

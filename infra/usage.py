@@ -11,7 +11,7 @@ import math
 from dataclasses import astuple, dataclass, replace
 from operator import add
 
-from infra.trips import TRIPS, Trips
+from infra.trips import ASK, TRIPS, Trips
 from sigla.deployment.choices.pipelines import DRIVER_VCPUS, EXECUTOR_VCPUS, GB_PER_VCPU
 from sigla.functions.event_bus import MOST_ENTRIES
 
@@ -70,10 +70,16 @@ KNOWN, FIRST, NEXT = "a known schema, registered again", "the first schema of a 
 WRONG = "anything, with a wrong key"
 MIX = {KEPT: 0.60, NEW: 0.25, LATEST: 0.05, KNOWN: 0.099, NEXT: 0.001}
 """Requests of a month: clients keep what they know, so most reads are those of clients that start."""
+READS = (KEPT, NEW, LATEST)
 MONTHS = (0, MILLION, 10 * MILLION, 100 * MILLION)
 
 ANSWER_BYTES = 2_000
 """How many bytes a request and its answer have."""
+
+FIRST_READS = 1 / 100
+"""The share of reads that are the first ones of an id by a principal in a day."""
+IDS_TOGETHER = 4
+"""How many ids that are new to an environment a principal reads while its token is known there."""
 
 DESTINATION_MS = 50
 """How long a destination takes to answer an exporter."""
@@ -175,6 +181,11 @@ def delivered(events: int) -> Work:
     rounds = (*BEHIND_NOTHING.trips.rounds, ("DescribeEventBus",), ("GetObject",), *calls, ("UpdateItem",))
     return Work(Trips(rounds, read=4, write=1), own_ms=2 + events / 4, lines=EVENTS_LINE + OVERHEAD)
 
+
+NOTED = Work(TRIPS["note a read that is noted today"], own_ms=1, lines=0)
+NOTED_FIRST = Work(TRIPS["note the first read of a day"], own_ms=2, lines=0)
+TOKEN = Work(Trips(ASK, read=1), own_ms=1, lines=0)
+"""Who made a read is noted by a token, which is asked for once in five minutes of an environment."""
 
 HEARTBEAT = Work(Trips((("Invoke",), ("UpdateItem",)), write=1), lines=HEARTBEAT_LINE + OVERHEAD)
 """The heartbeat of one zone, which has two members and is well."""
@@ -289,11 +300,12 @@ def together(registrations: float) -> int:
 
 
 def month(requests: int, *, rest: bool) -> float:
-    """Dollars besides what the stack costs idle."""
+    """Dollars besides what the stack costs idle, where it is counted who reads."""
     registrations = requests * sum(share for request, share in MIX.items() if request in (FIRST, NEXT))
     volumes = {"requests": requests, "registrations": registrations}
     each = [asked(request, rest=rest, **volumes) * share for request, share in MIX.items()]
-    return requests * sum(one.total for one in each) + (METRICS * METRIC if requests else 0.0)
+    counting = sum(MIX[request] for request in READS) * counted_read()
+    return requests * (sum(one.total for one in each) + counting) + (METRICS * METRIC if requests else 0.0)
 
 
 def flood(request: str, *, rest: bool, per_second: float) -> float:
@@ -304,7 +316,7 @@ def flood(request: str, *, rest: bool, per_second: float) -> float:
 
 def read(*, rest: bool = False, ring: bool = False) -> float:
     """Dollars of one read, as MIX has them. ring: in a zone, whose ring has what is new to an environment."""
-    shares = {request: MIX[request] for request in (KEPT, NEW, LATEST)}
+    shares = {request: MIX[request] for request in READS}
     spent = sum(asked(request, rest=rest).total * share for request, share in shares.items())
     return (spent - ring * MIX[NEW] * S3["GetObject"]) / sum(shares.values())
 
@@ -313,6 +325,17 @@ def looked_at(requests: float) -> float:
     """Dollars of a look at the dashboard over a whole month of so many requests."""
     each = sum(share * REQUESTS[request].lines for request, share in MIX.items()) + told(requests)
     return QUERIES * requests * each * QUERIED_BYTE
+
+
+# --- who reads -------------------------------------------------------------------------------------------------------
+
+
+def counted_read() -> float:
+    """Dollars of counting one read, as MIX has them: those that are new to an environment are looked up, once a day."""
+    new = MIX[NEW] / sum(MIX[request] for request in READS)
+    token = beside(TOKEN) / IDS_TOGETHER
+    first = beside(NOTED_FIRST) - beside(NOTED)
+    return new * (beside(NOTED) + token) + FIRST_READS * first
 
 
 # --- events ----------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ from sigla.ports.journal import Journal
 from sigla.ports.log import Link, Log, LogEntry, Misfit
 from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import NoPrincipals, Principals
+from sigla.ports.reads import NoReads, Reads
 from sigla.ports.regions import Region
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.zones import Zones
@@ -135,6 +136,7 @@ class StoreOf:
     zones: Zones | None = None
     secrets: Secrets = field(default_factory=NoSecrets)
     principals: Principals = field(default_factory=NoPrincipals)
+    reads: Reads = field(default_factory=NoReads)
     log: Log = field(default_factory=NoLog)
     served: Served | None = None
 

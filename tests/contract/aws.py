@@ -18,6 +18,7 @@ from sigla.stores.dynamodb.journal import AwsJournal
 from sigla.stores.dynamodb.log import AwsLog
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.principals import AwsPrincipals
+from sigla.stores.dynamodb.reads import AwsReads
 from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.table import Table
 from sigla.stores.s3.bodies import AwsBodies
@@ -46,6 +47,10 @@ class AwsStores:
     @property
     def principals(self) -> AwsPrincipals:
         return AwsPrincipals(Table(self.dynamodb, self.table, SystemClock()), Places(self.registry))
+
+    @property
+    def reads(self) -> AwsReads:
+        return AwsReads(Table(self.dynamodb, self.table, SystemClock()), Places(self.registry))
 
     @property
     def region(self) -> AwsRegion:

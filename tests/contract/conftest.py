@@ -11,6 +11,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.journal import Journal
 from sigla.ports.log import Log
 from sigla.ports.principals import Principals
+from sigla.ports.reads import Reads
 from sigla.ports.regions import Region
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.contract.aws import Account, account_of, engine, moto, of_two_parts
@@ -41,6 +42,8 @@ class Stores(Protocol):
     def log(self) -> Log: ...
     @property
     def principals(self) -> Principals: ...
+    @property
+    def reads(self) -> Reads: ...
     @property
     def region(self) -> Region: ...
 

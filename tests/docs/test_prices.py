@@ -38,6 +38,10 @@ def test_the_page_shows_what_a_million_requests_cost() -> None:
     assert rows("| a million times |") == list(kinds())
 
 
+def test_the_page_says_what_it_costs_to_count_who_reads() -> None:
+    assert f"To [count who reads](usage.md) is ${usage.counted_read() * MILLION:.2f} more of a million" in PAGE
+
+
 def test_the_page_shows_what_months_cost(template: Template) -> None:
     """Idle and all: a function URL has two alarms of its own, each on the share of two counts."""
     idle = prices.total(template)

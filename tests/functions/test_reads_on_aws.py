@@ -122,7 +122,7 @@ def test_silence_costs_one_read_its_patience_and_no_other_anything(registered: R
         begun = time.monotonic()
         assert all(ask.get("/schemas/ids/1").status == 200 for _ in range(READS))
         took = time.monotonic() - begun
-        assert dynamodb.asked <= TRIES
+        assert dynamodb.asked <= 2 * TRIES  # and once to note who reads, which no read waits for
     assert took < PATIENCE_S + SLACK_S
 
 

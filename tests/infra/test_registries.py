@@ -210,6 +210,8 @@ def reaching(template: Template, registry: str) -> Iterator[tuple[str, str, dict
         keys.keks_pk(registry),
         keys.zones_pk(registry),
         keys.principals_pk(registry),
+        keys.reads_pk(registry, body),
+        keys.reads_begun_pk(registry),
     )
     for action in ROW_ACTIONS:
         for pk in partitions:

@@ -301,6 +301,12 @@ def test_a_million_reads_cost_what_they_should() -> None:
     assert usage.asked(usage.KEPT, rest=False).total * MILLION <= 0.35
 
 
+def test_to_count_who_reads_costs_a_nickel_for_a_million_reads() -> None:
+    """At most; and less than a tenth of what the reads cost."""
+    assert usage.counted_read() * MILLION <= 0.05
+    assert usage.counted_read() <= usage.read() / 10
+
+
 def test_the_more_is_asked_the_less_its_metrics_take() -> None:
     """Requests of one minute share a line, up to a limit."""
     alone, million, crowd = map(usage.told, (1, 1e6, 1e9))

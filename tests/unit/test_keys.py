@@ -38,6 +38,8 @@ ROWS = [
     st.tuples(st.just(keys.zones_pk), REGISTRIES),
     st.tuples(st.just(keys.content_pk), REGISTRIES, CONTEXTS, TEXTS),
     st.tuples(st.just(keys.id_pk), REGISTRIES, BODY_KEYS),
+    st.tuples(st.just(keys.reads_pk), REGISTRIES, BODY_KEYS),
+    st.tuples(st.just(keys.reads_begun_pk), REGISTRIES),
     st.tuples(st.just(keys.referrers_pk), REGISTRIES, SUBJECTS),
     st.tuples(st.just(keys.name_pk), REGISTRIES, TEXTS),
     st.tuples(st.just(keys.list_pk), REGISTRIES, st.integers(0, 15)),

@@ -6,8 +6,9 @@ import pytest
 
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
-from sigla.auth.uses import KeyUses, day_of, read_day
+from sigla.auth.uses import KeyUses, read_day
 from sigla.errors import StoreError
+from sigla.ports.clock import day_of
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.build import NOW, FixedClock
 from tests.unit.auth.test_credentials import basic

@@ -1,7 +1,8 @@
 """A meter between the adapters and AWS: which calls are under way at the same time, and what DynamoDB charges for them.
 
 Units by the rules of the developer guide, "Read and write operations": a strongly consistent read is a unit for each
-4 KB of an item, or of all items of a query, and one for nothing; a write is a unit for each KB, two in a transaction.
+4 KB of an item, or of all items of a query, and one for nothing; one that is not takes half of that; a write is a unit
+for each KB, two in a transaction.
 """
 
 import threading
@@ -29,7 +30,7 @@ class Meter:
         self._expected = [Counter(each) for each in expected]
         self._begun: list[list[str]] = [[]]
         self._changed = threading.Condition()
-        self.read = 0
+        self.read = 0.0
         self.write = 0
 
     @property
@@ -61,7 +62,9 @@ class Meter:
             elif model.name == "BatchGetItem":
                 keys = sum(len(each["Keys"]) for each in asked["RequestItems"].values())
                 found = [item for items in parsed["Responses"].values() for item in items]
-                self.read += keys - len(found) + sum(_units(_size(item), READ_BYTES) for item in found)
+                strongly = all(each.get("ConsistentRead") for each in asked["RequestItems"].values())
+                units = keys - len(found) + sum(_units(_size(item), READ_BYTES) for item in found)
+                self.read += units if strongly else units / 2
             elif model.name == "TransactWriteItems":
                 self.write += sum(2 * _written(action) for each in asked["TransactItems"] for action in each.values())
             elif model.name == "UpdateItem":

@@ -18,12 +18,14 @@ from sigla.cache.members.local import LocalMember
 from sigla.cache.ring import Ring
 from sigla.cache.speakers import Speakers
 from sigla.changes import Author
+from sigla.changes.kinds import DAY_MS
 from sigla.errors import SchemaNotFound
 from sigla.exporters.verbs import asking
-from sigla.model import LATEST, Draft, Page, SchemaId, Search, Show, Version
+from sigla.model import LATEST, BodyKey, Draft, Page, SchemaId, Search, Show, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.marks import Marks
+from sigla.ports.reads import Read
 from sigla.registry import Registry
 from sigla.registry.attributed import attributed
 from sigla.rules import names
@@ -70,7 +72,12 @@ def instance(
         speakers = Speakers(catalog, tiers, clock, remembered_ms=1000 * A_MINUTE_S)
         secrets = AwsSecrets(stores.clients, stores.table, registry=stores.registry)
         yield Registry(
-            opened.enter_context(closing(speakers)), tiers, clock, secrets=secrets, principals=stores.principals
+            opened.enter_context(closing(speakers)),
+            tiers,
+            clock,
+            secrets=secrets,
+            principals=stores.principals,
+            reads=stores.reads,
         )
 
 
@@ -136,7 +143,12 @@ def by_a_key(verb: Verb) -> Verb:
 
 
 def history(registry: Registry) -> object:
-    return registry.names_behind(registry.subject_history(A, page=ALL))
+    return registry.names_of({entry.by for entry in registry.subject_history(A, page=ALL)})
+
+
+def noting(principal: str, id: int = 1) -> Verb:
+    read = Read(BodyKey(".", SchemaId(id)), "", principal)
+    return lambda registry: registry.reads.note([read], registry.clock.now(), DAY_MS)
 
 
 ORDERS = register("a", ONE)
@@ -157,6 +169,10 @@ CASES: dict[str, Case] = {
     "read by guid": Case(by_guid, KNOWN),
     "read by guid again": Case(by_guid, KNOWN, (by_guid,)),
     "read by guid what only a named context has": Case(by_guid, (register(":.eu:a", ONE),)),
+    "note a read that is noted today": Case(noting(""), (noting(""),), (noting("", 2),)),
+    "note the first read of a day": Case(noting(""), (), (noting("", 2),)),
+    "note the first read of a key": Case(noting("billing"), (), (noting("", 2),)),
+    "read the usage of a subject": Case(lambda registry: registry.usage(A), (ORDERS, noting(""))),
     "read the latest version": Case(version(LATEST), KNOWN),
     "read the latest version again": Case(version(LATEST), KNOWN, (version(LATEST),)),
     "read a version": Case(version(Version(1)), KNOWN),

@@ -37,7 +37,7 @@ class Served:
     def answer(self, method: str, path: str, headers: dict[str, str], body: str) -> tuple[int, str]:
         if not self.ours:
             headers = {name: value for name, value in headers.items() if name != "If-Match"}
-            if path.startswith("/settings"):
+            if path.startswith("/settings") or path.endswith("/usage"):
                 return 404, json.dumps({"error_code": 404, "message": "HTTP 404 Not Found"})
         number = len(self.writes)
         if method in WRITES:

@@ -10,7 +10,7 @@ from sigla.observe import Seen
 from sigla.registry import Registry
 from sigla.web import app
 from sigla.web.api.routes import ROUTES
-from sigla.web.http.answer import Answer
+from sigla.web.http.answer import Answer, fits
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Task
 from sigla.web.threads.workers import Work, Workers
@@ -220,8 +220,8 @@ def test_an_answer_that_does_not_fit_the_door_is_refused(registry: Registry) -> 
     response = client("GET", "/schemas")
     assert response.refusal[:2] == (422, 42209)
     assert "limit and offset" in response.json["message"]
-    assert app.fits(b"x" * 100, 150)
-    assert not app.fits(b'"' * 80, 150)
+    assert fits(b"x" * 100, 150)
+    assert not fits(b'"' * 80, 150)
 
 
 def test_watchers_are_told_of_every_request(registry: Registry) -> None:

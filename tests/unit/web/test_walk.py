@@ -44,6 +44,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/subjects/s/metadata", None, 404, ...),
         ("GET", "/subjects/s/versions", None, 200, [1]),
         ("GET", "/subjects/s/history", None, 200, ...),
+        ("GET", "/subjects/s/usage", None, 200, ...),
         ("GET", "/subjects/s/diff/1/latest", None, 200, ...),
         ("GET", "/subjects/s/versions/1", None, 200, ...),
         ("GET", "/subjects/s/versions/1/schema", None, 200, "int"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sigla import __version__, authentication, observe
 from sigla.auth.credentials import Authenticator
@@ -13,13 +14,14 @@ from sigla.cache.counts import Farthest
 from sigla.functions.lifecycle import Handler
 from sigla.functions.probe import Probe, answering
 from sigla.functions.telemetry import RequestLog, RequestMetrics
-from sigla.instances import Instance, instance, web_options
+from sigla.instances import Instance, instance, read_notes, web_options
 from sigla.observe import Facts, Teller, Watcher
 from sigla.settings import AUTO, KEYS, NONE, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import Ownership
 from sigla.web import app, gateway
 from sigla.web.registries import OfRegistry
+from sigla.web.threads.read_notes import ReadNotes
 
 
 def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler:
@@ -28,7 +30,8 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     own = opened.enter_context(instance(settings))
     edge = Edge.of(settings, issuers, own, more=Farthest(own.counts))
     authenticate = edge.authenticator(settings.registry_name, own, edge.log.tell, opened)
-    options = edge.options(authenticate, edge.metrics, edge.log, edge.log.tell)
+    notes = edge.read_notes(own, edge.log.tell, opened)
+    options = edge.options(authenticate, [*notes, edge.metrics], edge.log, edge.log.tell)
     return edge.function(own, gateway.handler(own.registry, options=options), environ)
 
 
@@ -39,7 +42,10 @@ def any_foreign(owners: Collection[Ownership]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """How callers are recognised in one process, and what it tells. owners: of the registries that are open."""
+    """How callers are recognised in one process, and what it tells.
+
+    owners, notes: of the registries that are open.
+    """
 
     settings: Settings
     auth: str
@@ -47,6 +53,7 @@ class Edge:
     log: RequestLog
     metrics: RequestMetrics
     owners: set[Ownership]
+    notes: set[ReadNotes]
 
     @classmethod
     def of(
@@ -70,7 +77,7 @@ class Edge:
         tokens = authentication.bearer_tokens(issuers, log.tell, own.issuer_keys, waits=False)
         if tokens:
             tokens.load()  # what is imported now is in the snapshot, and no bearer waits for it
-        return cls(settings, auth, tokens, log, metrics, owners)
+        return cls(settings, auth, tokens, log, metrics, owners, set())
 
     def authenticator(self, name: str, found: Instance, tell: Teller, opened: ExitStack) -> OfRegistry | None:
         """What recognises a registry's callers, who may name it. tell: takes what it tells. opened: is closed with it.
@@ -85,13 +92,33 @@ class Edge:
         made = authentication.authenticator(self.auth, found.keys, tell, opened, tokens, aside=found.calls.aside)
         return OfRegistry(name, made) if made is not None else None
 
+    def read_notes(self, found: Instance, tell: Teller, opened: ExitStack, *, share: int = 1) -> tuple[Watcher, ...]:
+        """What counts the reads by id of a registry, if they are counted. The rest as of `authenticator`."""
+        reads, aside = found.registry.reads, found.calls.aside
+        notes = opened.enter_context(read_notes(self.settings, reads, tell, gathered_s=0, aside=aside, share=share))
+        self.notes.update(notes)
+        opened.callback(self.notes.difference_update, notes)
+        return notes
+
     def options(
-        self, authenticate: Authenticator | None, metrics: Watcher, log: Watcher, tell: Teller
+        self, authenticate: Authenticator | None, watchers: Sequence[Watcher], log: Watcher, tell: Teller
     ) -> app.HttpOptions:
-        watchers = (metrics, log if self.settings.log_requests else observe.DeniedAlone(log, SystemClock()))
+        """watchers: besides the log."""
+        watchers = (*watchers, log if self.settings.log_requests else observe.DeniedAlone(log, SystemClock()))
         return web_options(self.settings, authenticate, replace(gateway.OPTIONS, watchers=watchers, log_failure=tell))
 
     def function(self, own: Instance, handler: Handler, environ: Environ) -> Handler:
         """The handler, with Lambda's id of each invocation in its lines; it answers the heartbeat's question, too."""
         probe = Probe(self.settings.zone, environ, own.ring.probe, release=__version__)
-        return answering(self.log.following(handler), probe)
+        return answering(self.log.following(self._settling(handler)), probe)
+
+    def _settling(self, handler: Handler) -> Handler:
+        """The handler, after which nothing that it counted is left in memory: its process may never be woken again."""
+
+        def handle(event: Any, context: Any) -> dict[str, Any]:
+            answer = handler(event, context)
+            for notes in tuple(self.notes):
+                notes.settle()
+            return answer
+
+        return handle

@@ -1,13 +1,13 @@
 """A registry in front of its store: what is remembered, which ring it reads through, and whose data it believes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache
 from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sigla import keys
+from sigla import keys, observe
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator
 from sigla.auth.tokens.key_sets import KeySource
@@ -16,12 +16,14 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
+from sigla.changes.kinds import DAY_MS
 from sigla.effort import Limits
 from sigla.exporters.nouns import Exporter
 from sigla.kms.drivers import Drivers
 from sigla.kms.shared import SharedMaterials
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
+from sigla.ports.reads import Reads
 from sigla.ports.store import Store
 from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zones
@@ -32,9 +34,10 @@ from sigla.registry.steps.quota import Quota, Quotas, SharedQuota
 from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, Address, InvalidSetting, Settings, listed
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
-from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnTally, OwnZones
+from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnReads, OwnTally, OwnZones
 from sigla.web import app
 from sigla.web.http.rate import Rate
+from sigla.web.threads.read_notes import GATHERED_S, ReadNotes
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
@@ -196,6 +199,7 @@ def beside(
         secrets=store.secrets,
         quotas=quotas or Quotas(),
         principals=store.principals,
+        reads=store.reads,
     )
     return registry, counts
 
@@ -236,9 +240,11 @@ def among_others(
     from sigla.cache.speakers import Speakers
 
     catalog, stored, zones = store.catalog, store.bodies, store.zones
+    reads: Reads = store.reads
     if ownership is not None:
         catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
         zones = zones and OwnZones(zones, ownership)
+        reads = OwnReads(reads, ownership)
     bodies, counts = _remembered(store, stored, settings, ring, share)
     remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
     speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
@@ -256,8 +262,30 @@ def among_others(
             secrets=store.secrets,
             quotas=quotas or Quotas(),
             principals=store.principals,
+            reads=reads,
         )
         yield registry, counts
+
+
+@contextmanager
+def read_notes(
+    settings: Settings,
+    reads: Reads,
+    tell: observe.Teller,
+    *,
+    gathered_s: float = GATHERED_S,
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext,
+    share: int = 1,
+) -> Iterator[tuple[ReadNotes, ...]]:
+    """What counts reads by id; nothing where they are not counted. The rest as of `ReadNotes`."""
+    if not settings.usage:
+        yield ()
+        return
+    names_ms, clock = settings.names_days * DAY_MS, SystemClock()
+    with closing(
+        ReadNotes(reads, clock, tell, names_ms=names_ms, gathered_s=gathered_s, aside=aside, share=share)
+    ) as notes:
+        yield (notes,)
 
 
 def _no_exporters(settings: Settings) -> str:
@@ -319,6 +347,7 @@ def _options(settings: Settings) -> Options:
         schema_bytes=settings.schema_bytes,
         retrying_seconds=settings.retrying_seconds,
         names_days=settings.names_days,
+        counts_reads=settings.usage,
     )
 
 

@@ -262,6 +262,9 @@ LAST, CAUGHT_UP, DELIVERED = "LAST", "CAUGHT_UP", "DELIVERED"
 """Beside each other: the last segment of the journal, how far the journal's rows have been looked through, and the last
 segment whose events were delivered."""
 
+BEGUN = "BEGUN"
+"""The row of its partition that says since when reads are noted."""
+
 TALLY = "TALLY"
 """The row of its partition that says how many versions the registry holds."""
 
@@ -503,6 +506,21 @@ def principals_pk(registry: str) -> str:
 
 def principal_sk(name: str) -> str:
     return _short(name)
+
+
+def reads_pk(registry: str, key: BodyKey) -> str:
+    """The partition of who read an id."""
+    return f"{component(registry)}#reads#{context_component(key.context)}#{key.id}"
+
+
+def read_sk(by: str, subject: str) -> str:
+    """by: a token, which has no `#`. subject: a qualified name, or empty."""
+    return f"{by}#{_short(subject)}"
+
+
+def reads_begun_pk(registry: str) -> str:
+    """The partition that says since when reads are noted."""
+    return f"{component(registry)}#reads"
 
 
 def carried_pk(registry: str) -> str:

@@ -14,6 +14,7 @@ import orjson
 
 from sigla.errors import StoreError
 from sigla.keks.refusals import KmsDenied, KmsFailed
+from sigla.model import BodyKey
 from sigla.ports.clock import Clock
 from sigla.ports.kms import KmsFailed as KeyServiceFailed
 
@@ -37,7 +38,8 @@ class Seen(NamedTuple):
     route: the template; where no route was found, the class of the path (`/subjects/*`). sent: bytes of body. params:
     of the path. principal: the name of the key that asked; empty where none was asked for, or none was right. deleted:
     how many versions it deleted, softly or for good. writes: whether its route may change something. address: where it
-    came from, of a request that was refused for want of a key or of a right.
+    came from, of a request that was refused for want of a key or of a right. read: the id whose schema was told, and
+    the subject that was named for it and has it, or an empty name.
     """
 
     method: str
@@ -52,6 +54,7 @@ class Seen(NamedTuple):
     deleted: int = 0
     writes: bool = False
     address: str = ""
+    read: tuple[BodyKey, str] | None = None
 
     @property
     def took_ms(self) -> float:

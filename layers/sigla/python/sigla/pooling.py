@@ -40,10 +40,10 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     # Zones are of the stage, and its own registry has their directory.
     tables = _RouteTables(edge, place, share, own.registry.directory)
     authenticate = tables.authenticator(settings.registry_name, own, opened)
-    own_options = tables.options(settings.registry_name, own, authenticate)
+    own_options = tables.options(settings.registry_name, own, authenticate, opened)
     # It stays open: whoever names no registry that is here is judged as by this one.
     unchosen = registries.Unchosen(authenticate, edge.tokens)
-    options = edge.options(unchosen, edge.metrics, edge.log, edge.log.tell)
+    options = edge.options(unchosen, [edge.metrics], edge.log, edge.log.tell)
     own_table, nowhere = tables.table(own, own_options), tables.table(own, options)
     others = opened.enter_context(Pool(tables.open))
 
@@ -70,15 +70,19 @@ class _RouteTables:
         found = opened.enter_context(self._place.instance(name, share=self._share, zones=self._zones))
         known = self.authenticator(name, found, opened)
         authenticate = LettingIn(known, let_in) if known is not None else None
-        return self.table(found, self.options(name, found, authenticate))
+        return self.table(found, self.options(name, found, authenticate, opened))
 
     def authenticator(self, name: str, found: Instance, opened: ExitStack) -> registries.OfRegistry | None:
         """opened: takes what is to be closed with the registry."""
         return self._edge.authenticator(name, found, observe.telling_of(name, self._edge.log.tell), opened)
 
-    def options(self, name: str, found: Instance, authenticate: Authenticator | None) -> app.HttpOptions:
+    def options(
+        self, name: str, found: Instance, authenticate: Authenticator | None, opened: ExitStack
+    ) -> app.HttpOptions:
+        """opened: takes what is to be closed with the registry."""
         edge, tell = self._edge, observe.telling_of(name, self._edge.log.tell)
-        return edge.options(authenticate, edge.metrics.of(name), edge.log.of(name, Farthest(found.counts)), tell)
+        watchers = (*edge.read_notes(found, tell, opened, share=self._share), edge.metrics.of(name))
+        return edge.options(authenticate, watchers, edge.log.of(name, Farthest(found.counts)), tell)
 
     def table(self, found: Instance, options: app.HttpOptions) -> app.RouteTable:
         share = replace(options, rendered_bytes=options.rendered_bytes // self._share)

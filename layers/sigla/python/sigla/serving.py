@@ -19,7 +19,7 @@ from sigla.auth.guesses import Guesses
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.auth.tokens.issuers import Issuer
 from sigla.cache.ring import Ring
-from sigla.instances import beside, destination, quotas_of, web_options
+from sigla.instances import beside, destination, quotas_of, read_notes, web_options
 from sigla.opening import directory
 from sigla.second_region import OtherRegion
 from sigla.settings import KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
@@ -79,7 +79,7 @@ class Started(NamedTuple):
 
 
 class _Opened(NamedTuple):
-    """A registry of this process. name: empty for one that is alone. tell: takes what is told of it."""
+    """A registry of this process. name: empty for one alone. tell: takes what is told of it. notes: count who reads."""
 
     name: str
     address: Address
@@ -87,6 +87,10 @@ class _Opened(NamedTuple):
     authenticate: Authenticator | None
     exporters: exporting.Exporting
     tell: observe.Teller
+    notes: tuple[observe.Watcher, ...]
+
+    def watched(self, options: app.HttpOptions) -> app.HttpOptions:
+        return replace(options, watchers=(*options.watchers, *self.notes))
 
     @property
     def sources(self) -> tuple[metrics.Source, ...]:
@@ -133,7 +137,8 @@ class _Surroundings(NamedTuple):
             authenticate = registries.OfRegistry(name, authenticate)
         around = exporting.Surroundings(store, partial(destination, store), name or settings.registry_name, tell)
         exporters = opened.enter_context(exporting.exporting(around, begin=not second_region.follows(store)))
-        return _Opened(name, address, store, authenticate, exporters, tell)
+        notes = opened.enter_context(read_notes(settings, store.reads, tell))
+        return _Opened(name, address, store, authenticate, exporters, tell, notes)
 
     def options(
         self, authenticate: Authenticator | None, *, zone: str = "", registry: str = "", tell: observe.Teller
@@ -220,7 +225,7 @@ def _one(
     rings, stopping = "", thinkers.close
 
     def options(zone: str = "") -> app.HttpOptions:
-        return around.options(member.authenticate, zone=zone, tell=member.tell)
+        return member.watched(around.options(member.authenticate, zone=zone, tell=member.tell))
 
     build: server.Build
     if ports:
@@ -282,7 +287,7 @@ def _several(
         return several.Served(
             member.name,
             beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))[0],
-            around.options(member.authenticate, registry=member.name, tell=member.tell),
+            member.watched(around.options(member.authenticate, registry=member.name, tell=member.tell)),
             group=store.group,
             step=store.step,
             stored=store.count,

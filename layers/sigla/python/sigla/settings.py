@@ -103,6 +103,7 @@ class Settings:
     log_reads: the share of successful reads by id and by GUID that a function logs; everything else it logs always.
     log_requests: one JSON line per request on standard output.
     console: whether there are pages for a browser at /console/.
+    usage: whether it is noted who reads an id, and on which day last.
     """
 
     registry_name: str = "default"
@@ -150,6 +151,7 @@ class Settings:
     log_reads: float = 0.01
     log_requests: bool = True
     console: bool = True
+    usage: bool = True
 
     @classmethod
     def read(cls, environ: Mapping[str, str]) -> "Settings":

@@ -4,7 +4,7 @@ A subject outside is refused by name (40301); lists leave it out; an id that onl
 unheld. What decides about integrity is seen whole: which id a content has, and who refers to what is to be deleted.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from heapq import merge
@@ -36,7 +36,9 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.log import LogEntry
+from sigla.ports.reads import LastRead, Reads
 from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.rules import names
 
 Item = TypeVar("Item")
 
@@ -240,6 +242,25 @@ class Narrowed(CatalogInFront):
     def _check_own(self, subject: Subject) -> None:
         if not self._reach.includes(subject):
             raise _denied(self._access, subject)
+
+
+class NarrowedReads:
+    """A `ports.Reads` that leaves out who read an id for a subject outside the reach."""
+
+    is_narrowed = True
+
+    def __init__(self, reads: Reads, reach: Reach) -> None:
+        self._reads = reads
+        self._reach = reach
+        self.note = reads.note
+        self.since = reads.since
+
+    def last(self, keys: Sequence[BodyKey]) -> Mapping[BodyKey, list[LastRead]]:
+        found = self._reads.last(keys)
+        return {key: [read for read in reads if self._shows(read.subject)] for key, reads in found.items()}
+
+    def _shows(self, named_subject: str) -> bool:
+        return not named_subject or self._reach.includes(names.subject(named_subject))
 
 
 def _denied(access: Access, subject: Subject) -> Denied:

@@ -9,14 +9,14 @@ import json
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import Any
 
 from sigla.auth.api_keys import Keys
 from sigla.bounded import BoundedMemory
 from sigla.errors import StoreError
 from sigla.forms import FORM, KEY_USE, newer
-from sigla.ports.clock import Clock
+from sigla.ports.clock import Clock, day_of
 
 MOST_REMEMBERED = 4096
 """So many keys are known to be noted; where there are more, some are noted several times a day."""
@@ -57,11 +57,6 @@ class KeyUses:
         except StoreError as failure:
             message = f"That the key {name} was used today is not noted, because {failure}."
             self._tell({"event": "key-use", "key": name, "message": message})
-
-
-def day_of(moment: int) -> str:
-    """In UTC, of milliseconds since the epoch."""
-    return datetime.fromtimestamp(moment / 1000, UTC).date().isoformat()
 
 
 def note_of(day: str) -> bytes:

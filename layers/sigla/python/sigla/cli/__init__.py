@@ -40,6 +40,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla restore FILE DIR       a registry from such a file, or into AWS with --store
   sigla explain RECORD         decodes one record, or shows the byte at which it fails
   sigla diff A B               what has changed between two schemas, and who can read whom
+  sigla usage --subject S      who reads its versions, and when last
   sigla scrub                  compares bodies, catalog and journal
   sigla init                   gives a table and a bucket in AWS the identity of their deployment
   sigla stage STAGE.toml       the settings of a deployment to AWS, by asking
@@ -132,6 +133,7 @@ def _parser() -> argparse.ArgumentParser:
         scrub,
         serve,
         stage,
+        usage,
         zone_url,
     )
 
@@ -163,5 +165,6 @@ def _parser() -> argparse.ArgumentParser:
     deploy.add_to(commands)
     explain.add_to(commands)
     diff.add_to(commands)
+    usage.add_to(commands)
     jobs.add_to(commands)
     return parser

@@ -4,14 +4,16 @@ import argparse
 import json
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from sigla.cli import compared, credentials, place, plan, progress
+from sigla.cli import compared, credentials, place, plan, progress, pruned
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.misuse import Misuse, reading_remote
 
 if TYPE_CHECKING:
+    from sigla.cli.pruned import UsageOf
     from sigla.model import Subject
     from sigla.ports.progress import Progress
     from sigla.registry import Options
@@ -54,14 +56,14 @@ def run(args: argparse.Namespace) -> int:
     from sigla.stores.clock import SystemClock
 
     known = plan.read_declared(args)
-    with progress.shown() as told, _opened_target(args, told) as (facts, options, target):
+    with progress.shown() as told, _opened_target(args, told) as (facts, options, target, usage_of):
         found = plan.planned(args, known, facts, options, told)
         if not found.is_accepted or not found.steps:
             plan.print_plan(args, found, facts)
             return int(not found.is_accepted)
         if not args.json:
             plan.print_plan(args, found, facts)
-        if not asking(args)(f"Do {'this' if len(found.steps) == 1 else 'these'}?"):
+        if not asking(args)(pruned.question(found.steps, usage_of, facts.shown)):
             print("Nothing was done.")
             return 1
         total = len(found.steps)
@@ -74,6 +76,7 @@ class _Opened(NamedTuple):
     facts: "RegistryFacts"
     options: "Options"
     target: "Target"
+    usage_of: "UsageOf"
 
 
 @contextmanager
@@ -101,7 +104,7 @@ def _directory(directory: Path) -> Iterator[_Opened]:
     options = compared.as_served_here()
     with place.explained(address), opening.writing(address, "apply") as (registry, store):
         facts = StoredRegistry(store.catalog, store.bodies, str(address))
-        yield _Opened(facts, options, StoreTarget(registry))
+        yield _Opened(facts, options, StoreTarget(registry), partial(pruned.usage_in_store, registry))
 
 
 @contextmanager
@@ -124,4 +127,5 @@ def _behind_url(args: argparse.Namespace, url: str, told: "Progress") -> Iterato
                 view = scratched.look(scope)
                 return state_tag(view.head, view.chain.own)
 
-        yield _Opened(facts, options, RemoteTarget(remote, tag_now, conditional=facts.is_ours))
+        target = RemoteTarget(remote, tag_now, conditional=facts.is_ours)
+        yield _Opened(facts, options, target, partial(pruned.usage_behind_url, remote))

@@ -82,6 +82,7 @@ VARIABLES: Final[Mapping[str, Callable[[Settings], str]]] = {
     "SIGLA_LOG_READS": lambda chosen: str(chosen.log_reads),
     "SIGLA_LOG_REQUESTS": lambda chosen: json.dumps(chosen.log_requests),
     "SIGLA_NAMES_DAYS": lambda chosen: str(chosen.names_days),
+    "SIGLA_USAGE": lambda chosen: json.dumps(chosen.usage),
     ISSUERS: lambda chosen: chosen.issuers,
     RING_SECONDS: lambda chosen: str(chosen.ring.presence_seconds),
 }
@@ -97,6 +98,7 @@ FREE: Final = (
         "log_reads",
         "log_requests",
         "names_days",
+        "usage",
     ),
     *("ring.presence_seconds", "watch.p99_ms", "qualifier"),
 )

@@ -1,6 +1,7 @@
 """The time, which comes from here alone."""
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Protocol
 
 
@@ -29,3 +30,8 @@ class Moment:
 
     def is_younger(self, ms: int, clock: Clock) -> bool:
         return 0 <= clock.now() - self.now < ms and clock.elapsed() - self.elapsed < ms
+
+
+def day_of(moment: int) -> str:
+    """In UTC, of milliseconds since the epoch."""
+    return datetime.fromtimestamp(moment / 1000, UTC).date().isoformat()

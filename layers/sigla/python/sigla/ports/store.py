@@ -13,6 +13,7 @@ from sigla.ports.journal import Journal
 from sigla.ports.log import Log
 from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import Principals
+from sigla.ports.reads import Reads
 from sigla.ports.regions import Region
 from sigla.ports.secrets import Secrets
 from sigla.ports.zones import Zones
@@ -41,6 +42,8 @@ class Store(Protocol):
 
     @property
     def principals(self) -> Principals: ...
+    @property
+    def reads(self) -> Reads: ...
     @property
     def region(self) -> Region:
         """Roles and counters of ids, for a registry that has a second region."""

@@ -13,6 +13,7 @@ from sigla.registry import regions as _regions
 from sigla.registry import register as _register
 from sigla.registry import settings as _settings
 from sigla.registry import tags as _tags
+from sigla.registry import usages as _usages
 from sigla.registry import verdicts as _verdicts
 from sigla.registry import zones as _zones
 from sigla.registry.resources import Options, Resources, View
@@ -47,7 +48,8 @@ class Registry(Resources):
     graph = _graphs.graph
 
     subject_history = _histories.subject_history
-    names_behind = _histories.names_behind
+    usage = _usages.usage
+    names_of = _histories.names_of
 
     delete_version = _delete.delete_version
     delete_subject = _delete.delete_subject

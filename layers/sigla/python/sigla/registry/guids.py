@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import NamedTuple
 from uuid import UUID
 
@@ -28,7 +27,8 @@ Meant = tuple[BodyKey, Body, Holder]
 def schema_by_guid(resources: Resources, text: str, *, form: str = "") -> Record:
     """The schema with this content hash, as an active version has it, if there is one.
 
-    In the default context first, in each the last id written that is live.
+    In the default context first, in each the last id written that is live. The record says which id and whose; clients
+    are not told (GUID-3).
     """
     guid = _guid(text)  # GUID-1
     found = _standing(resources, guid)
@@ -37,8 +37,7 @@ def schema_by_guid(resources: Resources, text: str, *, form: str = "") -> Record
     if found is None:
         raise SchemaNamedNotFound(key=text)
     key, body, speaker = found
-    record = record_of(key, body, speaker)
-    return replace(rendered(resources, record, form), subject=None, version=None, id=None)  # GUID-3
+    return rendered(resources, record_of(key, body, speaker), form)
 
 
 def _most_alive(live: Iterator[Meant], known: Meant | None) -> Meant | None:

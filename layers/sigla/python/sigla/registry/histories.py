@@ -24,10 +24,10 @@ def subject_history(resources: Resources, subject: Subject, *, page: Page) -> li
     return paged(chain([first], entries), page)
 
 
-def names_behind(resources: Resources, entries: Iterable[LogEntry]) -> Mapping[str, str]:
-    """The names that are kept behind the tokens of these entries, by token."""
-    tokens = {entry.by for entry in entries} - {"", SIGLA, ANYONE}
-    if not tokens:
+def names_of(resources: Resources, tokens: Iterable[str]) -> Mapping[str, str]:
+    """The names that are kept behind tokens, by token. No question where no token has any."""
+    wanted = set(tokens) - {"", SIGLA, ANYONE}
+    if not wanted:
         return {}
     kept = resources.principals.names(resources.clock.now())
-    return {each.token: each.name for each in kept if each.token in tokens}
+    return {each.token: each.name for each in kept if each.token in wanted}

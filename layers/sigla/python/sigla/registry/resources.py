@@ -27,6 +27,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.principals import NoPrincipals, Principals
+from sigla.ports.reads import NoReads, Reads
 from sigla.ports.regions import RegionControl
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -55,6 +56,8 @@ class Options:
     """How long a write may go on losing races before it is given up (50002)."""
     names_days: int = NAMES_DAYS
     """For how long the name of who changed something is kept behind its token."""
+    counts_reads: bool = False
+    """Whether it is noted who reads an id."""
     no_exporters: str = ""
     """Why exporters cannot be changed here, and what to do about it; empty where they can."""
 
@@ -120,7 +123,9 @@ class Resources:
     """Where the credentials of exporters are kept."""
     quotas: Quotas = field(default_factory=Quotas)
     principals: Principals = field(default_factory=NoPrincipals)
-    """Who stands behind the tokens of a history."""
+    """Who stands behind the tokens of a history, and of reads."""
+    reads: Reads = field(default_factory=NoReads)
+    """Who read an id last."""
     expected: Expected | None = None
     """What the caller of one verb wants its scope to be."""
 

@@ -10,7 +10,7 @@ Both stores are looked at then; what only the catalog tells waits for the catalo
 """
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +24,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock, Moment
 from sigla.ports.marks import Mark, Marks
+from sigla.ports.reads import Read, Reads
 from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zone, Zones
 
@@ -231,6 +232,23 @@ class OwnTally:
     def __init__(self, tally: VersionTally, ownership: Ownership) -> None:
         self.add = ownership.doing(tally.add)
         self.recount = ownership.doing(tally.recount)
+
+
+class OwnReads:
+    """A `ports.Reads` in front of a `Reads`: nothing is noted in the data of another deployment."""
+
+    def __init__(self, reads: Reads, ownership: Ownership) -> None:
+        self.is_narrowed = reads.is_narrowed
+        self._note = ownership.doing(reads.note)
+        self._ownership = ownership
+        self.last = ownership.asking(reads.last)
+        self.since = ownership.asking(reads.since)
+
+    def note(self, reads: Collection[Read], now: int, kept_ms: int) -> None:
+        """Looks at no mark again: the read that is noted has, and has told what it found. Raises StoreError."""
+        if self._ownership.is_foreign:
+            raise StoreError("what is stored is another deployment's")
+        self._note(reads, now, kept_ms)
 
 
 @dataclass(frozen=True, slots=True)

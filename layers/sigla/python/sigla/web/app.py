@@ -47,7 +47,7 @@ from sigla.web.api.waiting import keep_waiting
 from sigla.web.console import door
 from sigla.web.console.front_page import front_page
 from sigla.web.http import headers
-from sigla.web.http.answer import Answer
+from sigla.web.http.answer import Answer, fits
 from sigla.web.http.guard import Guard
 from sigla.web.http.negotiate import names_html, negotiate
 from sigla.web.http.packing import Packing
@@ -227,7 +227,9 @@ class RouteTable:
         except Exception as error:  # noqa: BLE001 - the last place where a fault can become an answer
             answer = self._failed(call, error)
             _forget_frames(error)
-        gzip, error_code, deleted = self._options.gzip, answer.error_code, answer.deleted
+        gzip, error_code, deleted, read = self._options.gzip, answer.error_code, answer.deleted, answer.read
+        if answer.told is not None:
+            self._options.log_failure({**answer.told, "request_id": call.request_id.decode("latin-1")})
         if self._packing is not None and call.packs_long(answer):
             gzip = await self._packing(answer)
         status, head, body = call.prepared(answer, gzip=gzip)
@@ -237,7 +239,7 @@ class RouteTable:
         if self._options.watchers:
             if call.found is None:
                 call.family = self._dispatch.family(call.raw_path)
-            seen = call.seen(status, len(body), error_code, deleted)
+            seen = call.seen(status, len(body), error_code, deleted, read)
             for watcher in self._options.watchers:
                 watcher(seen)
 
@@ -368,8 +370,3 @@ def _options(methods: Sequence[str]) -> Answer:
     """What OPTIONS tells of a path: its methods, in the body too."""
     listed = ", ".join(methods).encode()
     return Answer(200, listed, media=b"text/plain", headers=((b"allow", listed),))
-
-
-def fits(body: bytes, limit: int) -> bool:
-    """Whether an answer passes a door that wraps it into a JSON string, where quotes and backslashes count twice."""
-    return 2 * len(body) <= limit or len(body) + body.count(b'"') + body.count(b"\\") <= limit

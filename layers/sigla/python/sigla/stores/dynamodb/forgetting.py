@@ -20,7 +20,7 @@ from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
-_KEPT: Final = frozenset({"region", "j", "segments", "z", "principals"})
+_KEPT: Final = frozenset({"region", "j", "segments", "z", "principals", "reads"})
 """Kinds of partitions."""
 
 

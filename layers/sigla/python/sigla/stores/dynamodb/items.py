@@ -23,6 +23,7 @@
     EXPORTER      exporter (absent: removed; the row keeps its time), revision, at; state, position, ts, trace: its
                   progress, of which all but the state are changed without a revision
     principals    name, token, until, expires: of who changed something
+    reads         by, subject, day, expires: who read an id last, and on which day; and day: since when that is noted
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
     aside, apart  row, position: a commit of another region that waits for another one, or that diverges
     COPYING       owner, since, after, copied, complete: how far the copy of another region's table is (`copying`)

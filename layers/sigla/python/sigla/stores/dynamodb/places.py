@@ -137,6 +137,12 @@ class Places:
     def principal(self, name: str) -> Key:
         return keys.principals_pk(self.registry), keys.principal_sk(name)
 
+    def read(self, key: BodyKey, subject: str, by: str) -> Key:
+        return keys.reads_pk(self.registry, key), keys.read_sk(by, subject)
+
+    def reads_begun(self) -> Key:
+        return keys.reads_begun_pk(self.registry), keys.BEGUN
+
     def listed_dek(self, dek: Dek) -> Key:
         sk = keys.listed_dek_sk(dek.subject, *self.dek(dek.name, dek.version))
         return keys.listed_deks_pk(self.registry), sk

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.log import AwsLog
     from sigla.stores.dynamodb.plans import Tools
     from sigla.stores.dynamodb.principals import AwsPrincipals
+    from sigla.stores.dynamodb.reads import AwsReads
     from sigla.stores.dynamodb.regions import AwsRegion
     from sigla.stores.dynamodb.served import AwsServed
     from sigla.stores.dynamodb.tally import AwsTally
@@ -152,6 +153,14 @@ class AwsStore:
         from sigla.stores.dynamodb.table import Table
 
         return AwsPrincipals(Table(self._clients.dynamodb, self._table, self.clock), Places(self._registry))
+
+    @cached_property
+    def reads(self) -> "AwsReads":
+        from sigla.stores.dynamodb.places import Places
+        from sigla.stores.dynamodb.reads import AwsReads
+        from sigla.stores.dynamodb.table import Table
+
+        return AwsReads(Table(self._clients.dynamodb, self._table, self.clock), Places(self._registry))
 
     @cached_property
     def objects(self) -> "Objects":

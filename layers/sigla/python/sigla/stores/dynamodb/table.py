@@ -90,18 +90,21 @@ class Table:
     def get(self, key: Key) -> Item | None:
         return self.get_many([key]).get(key)
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        """The items that are there, by key: one call for each hundred keys."""
+    def get_many(self, keys: Sequence[Key], *, consistent: bool = True) -> dict[Key, Item]:
+        """The items that are there, by key: one call for each hundred keys.
+
+        consistent: whether all that was written before is seen; it costs twice as much.
+        """
         distinct = [key for key in dict.fromkeys(keys) if _is_key(*key)]
         found: dict[Key, Item] = {}
         for at in range(0, len(distinct), MOST_READ):
-            self._get_page(distinct[at : at + MOST_READ], found)
+            self._get_page(distinct[at : at + MOST_READ], found, consistent=consistent)
         return found
 
-    def _get_page(self, keys: Sequence[Key], found: dict[Key, Item]) -> None:
+    def _get_page(self, keys: Sequence[Key], found: dict[Key, Item], *, consistent: bool) -> None:
         wanted: list[dict[str, Any]] = [{"pk": {"S": pk}, "sk": {"S": sk}} for pk, sk in keys]
         for lost in range(TRIES):
-            request = {self._name: {"Keys": wanted, "ConsistentRead": True}}
+            request = {self._name: {"Keys": wanted, "ConsistentRead": consistent}}
             answer = self._call("batch_get_item", RequestItems=request)
             for raw in answer["Responses"].get(self._name, ()):
                 item = read_item(raw)

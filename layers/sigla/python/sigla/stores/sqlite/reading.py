@@ -13,6 +13,7 @@ from sigla.stores.sqlite.directory import Directory, with_bodies
 from sigla.stores.sqlite.inventory import EmbeddedInventory
 from sigla.stores.sqlite.journal import EmbeddedJournal, EmbeddedLog
 from sigla.stores.sqlite.principals import EmbeddedPrincipals
+from sigla.stores.sqlite.reads import EmbeddedReads
 from sigla.stores.sqlite.secrets import SeenSecrets
 from sigla.stores.sqlite.unit import Reader
 
@@ -44,6 +45,7 @@ class ReadingStore:
         self.journal = EmbeddedJournal(unit)
         self.log = EmbeddedLog(unit, self.journal)
         self.principals = EmbeddedPrincipals(unit)
+        self.reads = EmbeddedReads(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)
         self.secrets = SeenSecrets(path, registry=registry)
 

@@ -24,6 +24,7 @@ from sigla.stores.sqlite.journal import EmbeddedJournal, EmbeddedLog
 from sigla.stores.sqlite.keys import EmbeddedKeys
 from sigla.stores.sqlite.links import Disk
 from sigla.stores.sqlite.principals import EmbeddedPrincipals
+from sigla.stores.sqlite.reads import EmbeddedReads
 from sigla.stores.sqlite.recalled import RecalledCatalog
 from sigla.stores.sqlite.regions import role_of
 from sigla.stores.sqlite.replaying import EmbeddedReplayer, EmbeddedShipper
@@ -87,6 +88,7 @@ class EmbeddedStore:
             self.journal = EmbeddedJournal(self._unit)
             self.log = EmbeddedLog(self._unit, self.journal)
             self.principals = EmbeddedPrincipals(self._unit)
+            self.reads = EmbeddedReads(self._unit)
             self.inventory = EmbeddedInventory(self._unit, self.path, registry)
             self.keys = EmbeddedKeys(self.path, registry=registry)
             self.secrets = EmbeddedSecrets(self.path, self._unit, disk, registry=registry)

@@ -170,6 +170,23 @@ CREATE {temporary} TABLE IF NOT EXISTS principal (  -- who stands behind a token
     until INTEGER NOT NULL        -- milliseconds since the epoch
 ) STRICT, WITHOUT ROWID;
 """,
+    "last_read": """
+CREATE {temporary} TABLE IF NOT EXISTS last_read (  -- who read an id, and on which day last
+    context TEXT NOT NULL,
+    id INTEGER NOT NULL,
+    subject TEXT NOT NULL,        -- that was named; empty: none
+    by TEXT NOT NULL,             -- a token, as in the journal
+    day TEXT NOT NULL,
+    PRIMARY KEY (context, id, subject, by)
+) STRICT, WITHOUT ROWID;
+""",
+    "reads_noted": """
+CREATE {temporary} TABLE IF NOT EXISTS reads_noted (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    first TEXT NOT NULL,          -- the day of the first note
+    tidied TEXT NOT NULL          -- the day on which rows that are too old went last
+) STRICT;
+""",
     "journal_end": """
 CREATE {temporary} TABLE IF NOT EXISTS journal_end (  -- the last row of the journal that names the one before it
     one INTEGER PRIMARY KEY CHECK (one = 1),

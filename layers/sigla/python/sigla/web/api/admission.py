@@ -5,7 +5,7 @@ All of it by the table of routes.
 
 from dataclasses import replace
 
-from sigla.auth.narrowed import Narrowed
+from sigla.auth.narrowed import Narrowed, NarrowedReads
 from sigla.auth.permissions import READ, WRITE, Access, Principal
 from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import GLOBAL, Subject
@@ -34,7 +34,8 @@ def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Pr
         if not (principal.reach.shows(subject) if looks else principal.reach.includes(subject)):
             raise _denied(access, subject)
     narrowed = Narrowed(registry.catalog, registry.bodies, principal.reach, access)
-    return replace(registry, catalog=narrowed, furthest=FURTHEST)
+    reads = NarrowedReads(registry.reads, principal.reach)
+    return replace(registry, catalog=narrowed, reads=reads, furthest=FURTHEST)
 
 
 def asked(route: Route, exchange: Exchange) -> Access:

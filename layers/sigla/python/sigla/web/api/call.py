@@ -9,6 +9,7 @@ from sigla import observe
 from sigla.auth.permissions import OPEN, READ
 from sigla.changes import Author
 from sigla.changes.kinds import DAY_MS
+from sigla.model import BodyKey
 from sigla.registry import Options
 from sigla.web.api.dispatch import Found
 from sigla.web.http.answer import Answer
@@ -91,7 +92,14 @@ class Call:
         forwarded = self.headers.get(b"x-forwarded-for") if address in LOOPBACK or self.relayed else None
         return address if forwarded is None else forwarded.rpartition(b",")[2].strip().decode("latin-1")
 
-    def seen(self, status: int, sent: int, error_code: int | None, deleted: int = 0) -> observe.Seen:
+    def seen(
+        self,
+        status: int,
+        sent: int,
+        error_code: int | None,
+        deleted: int = 0,
+        read: tuple[BodyKey, str] | None = None,
+    ) -> observe.Seen:
         found, took_ns = self.found, perf_counter_ns() - self.started
         if found is None:
             return observe.Seen(self.method, self.family, status, took_ns, self.request_id, sent, error_code)
@@ -109,6 +117,7 @@ class Call:
             deleted,
             found.route.access not in (OPEN, READ),
             self.address[:LONGEST_TOLD] if is_refused else "",
+            read,
         )
 
     def prepared(self, answer: Answer, *, gzip: bool) -> tuple[int, list[Header], bytes]:

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
-from sigla.auth.permissions import Access
+from sigla.auth.permissions import ADMIN, Access
 from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import DEFAULT_CONTEXT, SchemaId, Subject, Version
 from sigla.rules import names
@@ -89,6 +89,11 @@ class Exchange:
         if subject is None:
             raise DeniedEverywhere(operation=access.operation)
         raise Denied(operation=access.operation, subject=subject)
+
+    @property
+    def is_for_administrators(self) -> bool:
+        """Whether the caller may be told who others are."""
+        return self.may is None or ADMIN in self.may
 
     @property
     def asks_nothing(self) -> bool:

@@ -53,6 +53,9 @@ _SCHEMA: dict[str, Shape] = {
     "ruleSet": _ref("RuleSet"),
 }
 _HISTORY: dict[str, Shape] = {"ts": NUMBER, "deleted": FLAG}
+_VERSION: dict[str, Shape] = {"version": NUMBER, "deleted": FLAG}
+_DAY: Shape = {**TEXT, "format": "date"}
+_READ = _object("day", "by", day=_DAY, by=TEXT, name=TEXT, subject=TEXT)
 _SUBJECT_VERSION: dict[str, Shape] = {"subject": TEXT, "version": NUMBER}
 _COMPARED = _object(
     "version",
@@ -258,6 +261,16 @@ SHAPES: dict[str, Shape] = {
             about=_list(_object("type", type=TEXT, name=TEXT, version=NUMBER, id=NUMBER, gone=FLAG, subject=TEXT)),
             more=NUMBER,
         )
+    ),
+    "Usage": _object(
+        "subject",
+        "versions",
+        "limits",
+        subject=TEXT,
+        counting=FLAG,
+        since=_DAY,
+        versions=_list(_object("version", "id", "deleted", "reads", id=NUMBER, reads=_list(_READ), **_VERSION)),
+        limits=_list(TEXT),
     ),
     "Difference": _object(
         "subject",

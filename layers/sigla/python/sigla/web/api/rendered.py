@@ -28,18 +28,24 @@ Question = tuple[str, int] | tuple[str, str, int]
 """A context, or a subject with its context, and an id."""
 
 
+def named_for(name: str, holder: Subject) -> str:
+    """The qualified name of the subject that has an id, where it or a namesake was named for it; else an empty one."""
+    return holder.qualified if name and name == holder.name else ""
+
+
 class Kept:
-    """An answer, the question that it was given to, and what it was made of."""
+    """An answer, the question that it was given to, and what it was made of. name: of the subject that was named."""
 
     __slots__ = ("answer", "body", "key", "question", "speaker")
 
-    def __init__(self, question: Question, key: BodyKey, body: Body, speaker: Holder) -> None:
+    def __init__(self, question: Question, key: BodyKey, body: Body, speaker: Holder, name: str = "") -> None:
         self.question = question
         self.key = key
         self.body = body
         self.speaker = speaker
         self.answer = json_answer(answers.by_id(record_of(key, body, speaker)))
         self.answer.etag = etag(self.answer.body)
+        self.answer.read = key, named_for(name, speaker.subject)
 
     def is_of(self, body: Body, speaker: Holder) -> bool:
         return self.body is body and (self.speaker is speaker or self.speaker == speaker)
@@ -68,7 +74,7 @@ class Rendered:
         kept = self._kept.get(question)
         if kept and kept.key == key and kept.is_of(body, speaker):
             return self._used(kept)
-        return self._keep(Kept(question, key, body, speaker))
+        return self._keep(Kept(question, key, body, speaker, subject.name))
 
     def _used(self, kept: Kept) -> Answer:
         self._kept.use(kept.question)

@@ -139,6 +139,8 @@ ROUTES = (
           refuses=(*NO_SUBJECT, *NO_ID, *SHOWN), lists=True),
     Route("GET", "/subjects/{subject}/history", READ, subjects.history, "What became of a subject, newest first",
           "History", query=PAGED_SCHEMAS, refuses=NO_SUBJECT, lists=True),
+    Route("GET", "/subjects/{subject}/usage", READ, subjects.usage, "Who read its versions last, and what is not known",
+          "Usage", query=(Query("version", TEXT, "This version alone"),), refuses=NO_VERSION, lists=True),
     Route("GET", "/subjects/{subject}/diff/{old}/{new}", READ, subjects.diff, "What is between two versions",
           "Difference", query=(DELETED,), refuses=(*NO_VERSION, *SHOWN), parses=True,
           operation="Compare versions operation"),

@@ -1,16 +1,18 @@
 """Schemas by id, by GUID, and as a list."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sigla.associations.nouns import NONE, Selection
 from sigla.associations.verbs import reading
 from sigla.associations.verbs.reading import SubjectFilter
 from sigla.contract import MOST_CONTENTS
 from sigla.languages import LANGUAGES
-from sigla.model import DEFAULT_CONTEXT, GLOBAL, Page
+from sigla.model import DEFAULT_CONTEXT, GLOBAL, BodyKey, Page, Record, Subject
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.web.api.exchange import Exchange
+from sigla.web.api.rendered import named_for
 from sigla.web.api.replies import bare, json_answer
 from sigla.web.api.wire import answers
 from sigla.web.api.wire import associations as wire
@@ -40,11 +42,21 @@ def schema_by_id(
         find_tags=find_tags,
         with_max_id=fetch_max_id,
     )
-    return json_answer(answers.by_id(record))
+    return _read(json_answer(answers.by_id(record)), record, scope)
 
 
 def text_by_id(exchange: Exchange, registry: Registry, *, subject: str, format: str) -> Answer:
-    return bare(registry.schema_by_id(exchange.id, subject=exchange.scope(subject), form=format).schema.text)
+    scope = exchange.scope(subject)
+    record = registry.schema_by_id(exchange.id, subject=scope, form=format)
+    return _read(bare(record.schema.text), record, scope)
+
+
+def _read(answer: Answer, record: Record, scope: Subject | None = None) -> Answer:
+    """The answer, with what is counted of it. scope: what the caller has named."""
+    if record.subject is not None and record.id is not None:
+        named = named_for(scope.name if scope else "", record.subject)
+        answer.read = BodyKey(record.subject.context, record.id), named
+    return answer
 
 
 def subjects_by_id(
@@ -64,7 +76,9 @@ def versions_by_id(
 
 
 def schema_by_guid(exchange: Exchange, registry: Registry, *, format: str) -> Answer:
-    return json_answer(answers.by_id(registry.schema_by_guid(exchange.params["guid"], form=format)))
+    record = registry.schema_by_guid(exchange.params["guid"], form=format)
+    told = replace(record, subject=None, version=None, id=None)  # GUID-3
+    return _read(json_answer(answers.by_id(told)), record)
 
 
 def known_contents(exchange: Exchange, registry: Registry, *, guids: str, subject: str) -> Answer:

@@ -1,14 +1,14 @@
 """Subjects and their versions: register, look up, list, delete, check."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from sigla.auth.permissions import ADMIN
 from sigla.errors import InvalidSchema
 from sigla.journal.log_entries import form_of_entry, without_address
 from sigla.keks.rules import completed
-from sigla.model import Page, Show
+from sigla.model import Page, Show, Version
 from sigla.registry import Registry
+from sigla.registry.usages import Usage, deleted_in_use, form_of_usage, usage_if_known
 from sigla.rules import names
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import bare, json_answer
@@ -126,21 +126,40 @@ def metadata(
 def history(exchange: Exchange, registry: Registry, *, offset: int, limit: int) -> Answer:
     """Names of others, and addresses, are told to administrators; each caller is told its own name."""
     entries = registry.subject_history(exchange.subject, page=Page(offset, limit))
-    known = registry.names_behind(entries)
-    if exchange.may is not None and ADMIN not in exchange.may:
-        known = {token: name for token, name in known.items() if name == exchange.caller}
+    known = _known_names(exchange, registry, {entry.by for entry in entries})
+    if not exchange.is_for_administrators:
         entries = [without_address(entry) for entry in entries]
     return json_answer([form_of_entry(entry, known.get(entry.by)) for entry in entries])
 
 
+def usage(exchange: Exchange, registry: Registry, *, version: str) -> Answer:
+    """Names of others are told to administrators; each caller is told its own name."""
+    found = registry.usage(exchange.subject, names.version(version) if version else None)
+    known = _known_names(exchange, registry, found.tokens)
+    return json_answer(form_of_usage(found, known, is_counting=registry.options.counts_reads))
+
+
+def _known_names(exchange: Exchange, registry: Registry, tokens: Iterable[str]) -> Mapping[str, str]:
+    known = registry.names_of(tokens)
+    if exchange.is_for_administrators:
+        return known
+    return {token: name for token, name in known.items() if name == exchange.caller}
+
+
 def delete_version(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:
-    answer = json_answer(registry.delete_version(exchange.subject, exchange.version, permanent=permanent))
-    answer.deleted = 1
-    return answer
+    used = usage_if_known(registry, exchange.subject)
+    version = registry.delete_version(exchange.subject, exchange.version, permanent=permanent)
+    return _deleted(json_answer(version), registry, used, [version])
 
 
 def delete_subject(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:
+    used = usage_if_known(registry, exchange.subject)
     versions = registry.delete_subject(exchange.subject, permanent=permanent)
-    answer = json_answer(versions)
+    return _deleted(json_answer(versions), registry, used, versions)
+
+
+def _deleted(answer: Answer, registry: Registry, used: Usage | None, versions: Sequence[Version]) -> Answer:
+    """The answer, with what counters and the log are told of it. used: what was known before."""
     answer.deleted = len(versions)
+    answer.told = deleted_in_use(used, versions, registry.names_of)
     return answer
