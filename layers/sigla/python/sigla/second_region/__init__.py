@@ -4,7 +4,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
@@ -19,6 +19,11 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.leading import Leading
 from sigla.web.local.regions import RegionOfServer, region_lines
 from sigla.web.local.role_tables import RoleTables
+
+OPEN_WITH_CREDENTIALS: Final = (
+    "This server asks for no keys and has credentials for the other region (SIGLA_USER): whoever reaches it could have "
+    "them sent to another address. Start it with --auth, or without them where the other region asks for no keys."
+)
 
 
 class OtherRegion(NamedTuple):
@@ -66,6 +71,10 @@ def region_of_server(
     Raises DataNotOpened.
     """
     role = store.region.role()
+    if authenticate is None and said.user:
+        if said.url or role is not None:
+            raise DataNotOpened(OPEN_WITH_CREDENTIALS)
+        said = said._replace(user="")  # for another command, perhaps: an open server has none to send anywhere
     if said.url and role is None:
         raise DataNotOpened(
             f"The registry in {store.path} is not empty, and never followed: choose an empty directory with --data."
