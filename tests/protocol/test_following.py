@@ -6,10 +6,8 @@ import sqlite3
 import threading
 from base64 import b64encode
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from http.client import HTTPException
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from random import Random
 from urllib.parse import quote, urlencode
@@ -258,38 +256,6 @@ def test_wrong_secrets_at_a_follower_hold_up_no_writer(tmp_path: Path) -> None:
         for each in strangers:
             each.join()
         assert statuses == [401] * len(strangers)
-
-
-def test_an_open_server_has_no_credentials_that_it_could_be_made_to_send(tmp_path: Path) -> None:
-    """Whoever reached it had it ask any address whether it is the other region, with the key of an administrator."""
-    user = {"SIGLA_USER": "admin", "SIGLA_SECRET": _made(tmp_path / "a", "admin", "--role", "admin")}
-    asked: list[str | None] = []
-
-    class Elsewhere(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked.append(self.headers["Authorization"])
-            self.send_error(404)
-
-        def log_message(self, *_: object) -> None:
-            """Nothing."""
-
-    with serving(tmp_path / "a", "--auth") as primary:
-        with serving(tmp_path / "b", "--auth", "--follow", primary.url, settings=user):
-            pass
-        for more in (["--follow", primary.url], []):
-            refused = run("serve", "--port", "0", "--data", str(tmp_path / "b"), *more, **user)
-            assert (refused.returncode, refused.stdout) == (2, "")
-            assert "Start it with --auth" in refused.stderr
-    with (
-        serving(tmp_path / "c", settings=user) as alone,
-        HTTPServer(("127.0.0.1", 0), Elsewhere) as elsewhere,
-        ThreadPoolExecutor(1) as thread,
-    ):
-        answering = thread.submit(elsewhere.handle_request)
-        url = f"http://127.0.0.1:{elsewhere.server_address[1]}"
-        assert alone.ask("POST", "/regions/reach", {"url": url}).json["why"]
-        answering.result()
-    assert asked == [None]
 
 
 def _basic(name: str, secret: str) -> str:

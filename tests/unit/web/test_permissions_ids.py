@@ -66,3 +66,26 @@ def test_many_leaps_do_not_end_the_ids_of_all_either(world: Guarded) -> None:
         assert f"id {half + 1} is more than 0 above {half}, the highest id" in refused.json["message"]
         assert ask("writer-of-a", *importing("a-new", 77, a_text("B"), 2)).status == 200
         assert ask("writer", "POST", "/subjects/b-new/versions", {"schema": a_text("New")}).json["id"] == half + 1
+
+
+def test_an_id_that_was_written_over_is_there_for_those_alone_who_had_it(world: Guarded) -> None:
+    """No version has it any more; for whom it is there, says the subject that registered it first (PERM-4)."""
+    with DOORS["local"](world) as ask:
+        for subject, id in (("a-new", 50), ("b-new", 60)):
+            assert ask("admin", "PUT", f"/mode/{subject}", {"mode": "IMPORT"}).status == 200
+            for at, text in enumerate(("First", "Second")):
+                assert ask("admin", *importing(subject, id + at, a_text(subject[0] + text))).status == 200
+        for id, owner in ((50, "a"), (60, "b")):
+            for who in ("admin", "reader-of-a", "reader-of-z"):
+                seen = 200 if who == "admin" or (owner == "a" and who == "reader-of-a") else 404
+                guid = ask("admin", "GET", f"/schemas/ids/{id}").json["guid"]
+                for target in (
+                    f"ids/{id}",
+                    f"ids/{id}/schema",
+                    f"ids/{id}/subjects?deleted=true",
+                    f"ids/{id}/versions?deleted=true",
+                    f"guids/{guid}",
+                ):
+                    assert ask(who, "GET", f"/schemas/{target}").status == seen, (who, target)
+                known = ask(who, "GET", f"/schemas/guids?guids={guid}").json
+                assert len(known) == (seen == 200), who
