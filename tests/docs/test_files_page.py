@@ -15,7 +15,7 @@ from sigla.schema_files import declaration, file_sets
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
 from tests.house import ROOT, text_of
-from tests.unit.cli import answering
+from tests.unit.cli import answering, writing
 
 PAGE = text_of(ROOT / "docs" / "files.md")
 ADDRESS = '{"name": "to", "type": "com.acme.Address"}'
@@ -74,6 +74,26 @@ def test_the_commands_print_what_the_page_shows(url: str, capsys: pytest.Capture
     for typed, printed in shown:
         assert cli.main(typed.replace("$REGISTRY", url).split()) == 1
         assert capsys.readouterr().out == printed.replace("$REGISTRY", url)
+
+
+@pytest.mark.process
+def test_plan_apply_and_pull_print_what_the_page_shows(
+    repository: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One command behind the other, from the files as they were committed to a registry that has nothing."""
+    (repository / "events/order.avsc").write_text(FILES["events/order.avsc"])
+    shown = re.findall(r"```text\n\$ sigla ((?:plan|apply|pull).*?)\n(.*?)```", PAGE, re.DOTALL)
+    assert [typed.split()[0] for typed, _ in shown] == ["plan", "apply", "plan", "pull"]
+    with (
+        EmbeddedStore() as store,
+        writing.behind_a_url(writing.Served(Registry(store.catalog, store.bodies, FixedClock()))) as served,
+    ):
+        for typed, printed in shown:
+            if typed.startswith("pull"):
+                (repository / "elsewhere").mkdir()
+                monkeypatch.chdir(repository / "elsewhere")
+            assert cli.main(typed.replace("$REGISTRY", served.url).split()) == 0
+            assert capsys.readouterr().out == printed.replace("$REGISTRY", served.url)
 
 
 def test_each_key_is_on_the_page() -> None:

@@ -35,6 +35,7 @@ def needs(each: DeclaredFile) -> list[tuple[str, str, str | None]]:
         ("{folder}-{record}", "eu-acme.Order"),
         ("{path}", "topics/eu/order"),
         (":.eu:{stem}", ":.eu:order"),
+        ("{{{stem}}}-{{stem}}", "{order}-{stem}"),
     ],
 )
 def test_naming_strategies_are_templates(template: str, subject: str, tmp_path: Path) -> None:

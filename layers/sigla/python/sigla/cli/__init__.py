@@ -30,6 +30,7 @@ Sigla is a schema registry for Kafka that speaks the Confluent Schema Registry A
   sigla check                  would the schemas of sigla.yaml be accepted? Nothing is written
   sigla plan                   what has to be done so that a registry is as these files say
   sigla apply                  does it
+  sigla pull                   writes the schemas of a registry to files, and sigla.yaml
   sigla import SOURCE          brings in what another registry holds: a dump of its topic, its URL
   sigla export FILE            a registry as such a dump
   sigla mirror URL             keeps a registry as another one is, until clients are moved over
@@ -127,6 +128,7 @@ def _parser() -> argparse.ArgumentParser:
         mirror,
         plan,
         promote,
+        pull,
         regions,
         rejoin,
         restore,
@@ -150,6 +152,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_to(commands)
     plan.add_to(commands)
     apply.add_to(commands)
+    pull.add_to(commands)
     import_.add_to(commands)
     export.add_to(commands)
     mirror.add_to(commands)

@@ -37,8 +37,11 @@ def add_config_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def read(config: Path, paths: Sequence[str] = ()) -> Declared:
-    """paths: files, or folders of files, that are wanted with what they need; empty for all. Raises Misuse."""
+def read(config: Path, paths: Sequence[str] = (), *, strict: bool = True) -> Declared:
+    """paths: files, or folders of files, that are wanted with what they need; empty for all.
+
+    strict: whether each pattern has to match a file. Raises Misuse.
+    """
     from sigla.schema_files.declaration import read_declaration
     from sigla.schema_files.file_sets import declared_files, selected
     from sigla.schema_files.trees import Folder, UnreadableTree
@@ -56,7 +59,7 @@ def read(config: Path, paths: Sequence[str] = ()) -> Declared:
     shown = "" if config.parent == Path() else f"{config.parent.as_posix()}/"
     try:
         declaration = read_declaration(content, str(config))
-        files = declared_files(declaration, Folder(config.parent), shown)
+        files = declared_files(declaration, Folder(config.parent), shown, strict=strict)
     except (InvalidDeclaration, UnreadableTree) as wrong:
         raise Misuse(str(wrong)) from None
     if paths:

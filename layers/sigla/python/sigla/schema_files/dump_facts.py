@@ -7,6 +7,7 @@ from operator import attrgetter
 from sigla.associations.nouns import Association
 from sigla.journal.replay import Put, State, key_of
 from sigla.model import Body, BodyKey, Guid, SchemaId, Subject
+from sigla.rules import names
 from sigla.schema_files.facts import Content, KnownId, scopes_above
 
 
@@ -37,7 +38,10 @@ class DumpedRegistry:
 
     def subjects(self, prefix: str) -> Iterable[Subject]:
         found = (each for each, puts in self._state.subjects.items() if not all(put.deleted for put in puts))
-        return [each for each in found if each.qualified.startswith(prefix)]
+        return filter(names.search(prefix).matches, found)
+
+    def scopes(self, prefix: str) -> Iterable[Subject]:
+        return filter(names.search(prefix).matches, self._state.settings)
 
     def associations(self, subject: Subject) -> tuple[Association, ...]:
         return tuple(each for each in self._state.associations if each.subject == subject)

@@ -44,6 +44,10 @@ class RegistryFacts(Protocol):
         """Those with an active version whose names, with their context, begin so."""
         ...
 
+    def scopes(self, prefix: str) -> Iterable[Subject]:
+        """Subjects, contexts and the whole registry with config or a mode of their own, as far as that is told."""
+        ...
+
     def associations(self, subject: Subject) -> tuple[Association, ...]:
         """The topics of a subject that is about to be referenced: one that belongs to a topic alone may not be."""
         ...

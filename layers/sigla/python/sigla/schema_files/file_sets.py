@@ -16,7 +16,7 @@ from sigla.schema_files.trees import Tree
 from sigla.schema_files.used_names import UsedNames, names_of
 from sigla.schema_files.yaml_parts import InvalidDeclaration
 
-_FIELD: Final = re.compile(r"\{([^{}]*)\}")
+_FIELD: Final = re.compile(r"(?P<brace>\{\{|\}\})|\{(?P<field>[^{}]*)\}")
 _FIELDS: Final = ("stem", "folder", "path", "record")
 
 
@@ -145,14 +145,16 @@ def _subject_of_file(declaration: Declaration, entry: SchemaEntry, path: str, sa
         "path": str(place.with_suffix("")),
         "record": said.record,
     }
-    for field in _FIELD.findall(entry.subject):
+    for field in (met["field"] for met in _FIELD.finditer(entry.subject) if not met["brace"]):
         if field not in known:
             shown = ", ".join(f"{{{each}}}" for each in _FIELDS)
             _refuse(declaration, entry, f"unknown field {{{field}}} in `subject`. Valid fields: {shown}")
         if not known[field]:
             _refuse(declaration, entry, f"{path} has no {field}, which `subject` names")
     try:
-        return names.subject(_FIELD.sub(lambda match: known[match[1]], entry.subject))
+        return names.subject(
+            _FIELD.sub(lambda met: met["brace"][0] if met["brace"] else known[met["field"]], entry.subject)
+        )
     except InvalidSubject as refusal:
         _refuse(declaration, entry, refusal.message.rstrip("."))
 

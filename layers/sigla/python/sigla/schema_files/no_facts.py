@@ -24,6 +24,9 @@ class EmptyRegistry:
     def subjects(self, prefix: str) -> Iterable[Subject]:
         return ()
 
+    def scopes(self, prefix: str) -> Iterable[Subject]:
+        return ()
+
     def associations(self, subject: Subject) -> tuple[Association, ...]:
         return ()
 

@@ -95,6 +95,15 @@ class RemoteRegistry:
     def subjects(self, prefix: str) -> Iterable[Subject]:
         return map(names.subject, self._remote.get("/subjects", subjectPrefix=prefix) or ())
 
+    def scopes(self, prefix: str) -> Iterable[Subject]:
+        with self._as_told():
+            listed = self._pages_of_settings(prefix, PAGE) if self.is_ours else None
+            if listed is not None:
+                return [names.subject(each["subject"]) for each in listed]
+            # Others list no settings: those of contexts can be asked for, and of subjects with a version.
+            contexts = [Subject(name, "") for name in self._api.contexts or ()]
+            return [*filter(names.search(prefix).matches, contexts), *self.subjects(prefix)]
+
     # --- versions ----------------------------------------------------------------------------------------------------
 
     def _versions(self, subjects: Collection[Subject]) -> list[TopicRecord]:
@@ -178,17 +187,20 @@ class RemoteRegistry:
 
     def _listed_settings(self, subjects: Collection[Subject]) -> list[Json] | None:
         """None where the registry has no such list."""
-        found: list[Json] = []
         # Contexts come before all subjects.
         few = not any(each.name for each in subjects)
-        limit = FEW if few else PAGE
+        return self._pages_of_settings(_prefix(subjects), FEW if few else PAGE, first=few)
+
+    def _pages_of_settings(self, prefix: str, limit: int, *, first: bool = False) -> list[Json] | None:
+        """first: no page behind the first one."""
+        found: list[Json] = []
         while True:
-            page = self._remote.find(SETTINGS, subjectPrefix=_prefix(subjects), offset=len(found), limit=limit)
+            page = self._remote.find(SETTINGS, subjectPrefix=prefix, offset=len(found), limit=limit)
             self.__dict__["is_ours"] = page is not None
             if page is None:
                 return None
             found += page
-            if few or len(page) < limit:
+            if first or len(page) < limit:
                 return found
 
     def _settings_one_by_one(self, scopes: Iterable[Subject]) -> Iterator[TopicRecord]:

@@ -37,6 +37,9 @@ class StoredRegistry:
     def subjects(self, prefix: str) -> Iterable[Subject]:
         return self._catalog.subjects(names.search(prefix), show=Show.ACTIVE)
 
+    def scopes(self, prefix: str) -> Iterable[Subject]:
+        return (scope for scope, _ in self._catalog.settings(names.search(prefix)))
+
     def associations(self, subject: Subject) -> tuple[Association, ...]:
         return tuple(self._catalog.associations_of_subject(subject))
 

@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -48,6 +48,23 @@ class Folder:
             return (self._root / path).read_bytes()
         except OSError as failure:
             raise UnreadableTree(f"{self._root / path} cannot be read ({failure.strerror}).") from None
+
+
+class Overlay:
+    """A tree in which some files are others. texts: by their paths; None of those that are not there any more."""
+
+    def __init__(self, tree: Tree, texts: Mapping[str, str | None]) -> None:
+        self._tree = tree
+        self._texts = texts
+
+    def paths(self, pattern: str) -> Iterable[str]:
+        matches = _matcher(pattern)
+        own = {path for path, text in self._texts.items() if text is not None and matches.fullmatch(path)}
+        return sorted(own | (set(self._tree.paths(pattern)) - self._texts.keys()))
+
+    def read(self, path: str) -> bytes:
+        text = self._texts.get(path)
+        return self._tree.read(path) if text is None else text.encode()
 
 
 class GitTree:
