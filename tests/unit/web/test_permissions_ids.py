@@ -89,3 +89,13 @@ def test_an_id_that_was_written_over_is_there_for_those_alone_who_had_it(world: 
                     assert ask(who, "GET", f"/schemas/{target}").status == seen, (who, target)
                 known = ask(who, "GET", f"/schemas/guids?guids={guid}").json
                 assert len(known) == (seen == 200), who
+
+
+def test_a_verdict_does_not_tell_that_others_have_the_words(world: Guarded) -> None:
+    """Who registers them gets their id (PERM-7): who only asks, and may not write, could try what others have."""
+    with DOORS["local"](world) as ask:
+        for who, sees in (("admin", 2), ("reader-of-a", None), ("writer-of-a", None)):
+            told = ask(who, "POST", "/console/api/subjects/a-new/verdict", {"schema": a_text("B")})
+            assert (told.status, told.json["accepted"], told.json.get("id")) == (200, True, sees), who
+        own = ask("reader-of-a", "POST", "/console/api/subjects/a-new/verdict", {"schema": a_text("A")})
+        assert own.json["id"] == 1

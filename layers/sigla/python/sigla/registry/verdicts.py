@@ -5,7 +5,7 @@ from http import HTTPStatus
 from typing import Final
 
 from sigla.errors import Refusal
-from sigla.model import Draft, Record, SchemaId, Subject
+from sigla.model import BodyKey, Draft, Record, SchemaId, Subject
 from sigla.registry.register import Decided, judge
 from sigla.registry.resources import Resources
 from sigla.rules.problems import Problem, problems_of
@@ -37,8 +37,14 @@ def verdict(resources: Resources, subject: Subject, draft: Draft, *, normalize: 
     if isinstance(judged, Decided):
         return DraftVerdict(judged.record)
     understood, version = judged
-    schema, guid, id = understood.offered.schema, understood.offered.guid, understood.id
-    return DraftVerdict(Record(schema, guid, understood.view.subject, version, _kept(id, draft)), is_new=True)
+    schema, guid, subject = understood.offered.schema, understood.offered.guid, understood.view.subject
+    id = _kept(_known(resources, subject, understood.id), draft)
+    return DraftVerdict(Record(schema, guid, subject, version, id), is_new=True)
+
+
+def _known(resources: Resources, subject: Subject, id: SchemaId | None) -> SchemaId | None:
+    """The id of the content, where a subject that the caller sees has it: who only asks learns of no other (PERM-4)."""
+    return None if id is None or resources.catalog.speaker(BodyKey(subject.context, id)) is None else id
 
 
 def _kept(id: SchemaId | None, draft: Draft) -> SchemaId | None:
