@@ -115,11 +115,16 @@ def _upload(assembly: Assembly, s3: Any, names: Mapping[str, str]) -> dict[str, 
                 bucket = bucket.replace(name, value)
             places[key] = bucket
             if _missing(s3.head_bucket, Bucket=bucket):
-                s3.create_bucket(Bucket=bucket)
+                s3.create_bucket(Bucket=bucket, **_in_region(s3.meta.region_name))
             if _missing(s3.head_object, Bucket=bucket, Key=key):
                 content = _zipped(source) if asset["source"]["packaging"] == "zip" else source.read_bytes()
                 s3.put_object(Bucket=bucket, Key=key, Body=content)
     return places
+
+
+def _in_region(region: str) -> dict[str, Any]:
+    """Source: Amazon S3 API Reference, "CreateBucket": us-east-1 is where nothing is said, and no constraint."""
+    return {} if region == "us-east-1" else {"CreateBucketConfiguration": {"LocationConstraint": region}}
 
 
 def _missing(look: Any, **where: str) -> bool:
