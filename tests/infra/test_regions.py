@@ -1,6 +1,7 @@
 """A registry in two regions as stacks: what each may do in the other one, what wakes it, what rings; and what not."""
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -33,12 +34,28 @@ def regions_stack(synthesise: Synthesise) -> Template:
 def test_a_stack_with_another_region_is_the_stack_without_it_and_what_is_for_that(
     template: Template, regions_stack: Template
 ) -> None:
-    """A registry with one region costs what it did; and to give one a second region changes nothing that answers."""
-    more = dict(regions_stack["Resources"])
-    new = {name: more.pop(name) for name in more.keys() - template["Resources"].keys()}
-    assert json.dumps(more, sort_keys=True) == json.dumps(template["Resources"], sort_keys=True)
-    assert {name.removeprefix("Watch")[:6] for name in new} == {"Replay", "Region"}
+    """A registry with one region costs what it did; one that gets another is told where that is, and nothing else."""
+    more = json.loads(json.dumps(regions_stack["Resources"]))
+    new = {name: more.pop(name) for name in sorted(more.keys() - template["Resources"].keys())}
+    versions = [name for name in new if "CurrentVersion" in name]
+    assert {name.removeprefix("Watch")[:6] for name in new if name not in versions} == {"Replay", "Region"}
+    (function,) = [each for name, each in more.items() if name in ids_in(template, "Service", FUNCTION)]
+    told = function["Properties"]["Environment"]["Variables"]
+    assert {name: told.pop(name) for name in list(told) if "REGION_" in name} == {
+        "SIGLA_REGION_PEER": PEER,
+        "SIGLA_REGION_ROLE": "primary",
+    }
+    (policy,) = [each for name, each in more.items() if name.startswith("ServiceRoleDefaultPolicy")]
+    given = policy["Properties"]["PolicyDocument"]["Statement"]
+    given.remove(next(each for each in given if each["Sid"] == "OtherRole"))
+    assert without_versions(more) == without_versions(template["Resources"])
     assert PART not in json.dumps(template)
+
+
+def without_versions(resources: dict[str, Any]) -> str:
+    """A function that is told something has another version, which is called after what is in it."""
+    kept = {name: each for name, each in resources.items() if "CurrentVersion" not in name}
+    return re.sub(r"CurrentVersion\w+", "", json.dumps(kept, sort_keys=True))
 
 
 def test_both_regions_have_the_same_resources(synthesise: Synthesise, regions_stack: Template) -> None:
@@ -78,9 +95,16 @@ def test_it_may_do_this_here_and_this_in_the_other_region_and_nothing_else(regio
 
 
 def test_no_other_function_reaches_another_region(regions_stack: Template) -> None:
+    """But for the registry's, which tells that one how far ids are given before it gives them."""
     for policy in all_of(regions_stack, "AWS::IAM::Policy"):
         reaches = "sigla-there" in json.dumps(policy) or "events:PutEvents" in json.dumps(policy)
-        assert reaches == policy["PolicyName"].startswith(PART)
+        assert reaches == policy["PolicyName"].startswith((PART, "ServiceRole"))
+    reached = {each for each in allowed(regions_stack, "Service") if "sigla-there" in each[1]}
+    assert reached == {(f"dynamodb:{action}Item", TABLE) for action in ("BatchGet", "ConditionCheck", "Update")}
+    (given,) = [each for each in statements(regions_stack, "Service") if each["Sid"] == "OtherRole"]
+    assert list(given["Condition"].values()) == [
+        {"dynamodb:LeadingKeys": ["default#g", "default#region#*", "default#x#*"]}
+    ]
 
 
 def test_a_key_of_the_other_region_is_used_by_way_of_its_stores_alone(synthesise: Synthesise) -> None:
@@ -174,6 +198,9 @@ def test_what_is_behind_waits_stopped_or_silent_rings_in_the_morning(regions_sta
         ({"regions.peer": PEER, "registries": "ads"}, r"regions\.peer is of one registry"),
         ({"regions.peer": PEER, "pool": "ads"}, r"regions\.peer is of one registry"),
         ({"regions.peer": PEER, "region": "eu-central-1"}, r"regions\.peer must be in another region than region"),
+        ({"regions.url": "https://there.example"}, r"regions\.url is of the other one of two regions"),
+        ({"regions.peer": PEER, "regions.url": "there.example"}, r"regions\.url is 'there.example'; it must be a URL"),
+        ({"regions.peer": PEER, "regions.url": "http://there.example"}, r"regions\.url must begin with https://"),
         ({"regions.peer_key_arn": KEY}, r"regions\.peer_key_arn is of the other one"),
         ({"regions.peer": PEER, "regions.peer_key_arn": KEY}, r"regions\.peer_key_arn must be a key of the region"),
         ({"regions.peer": PEER, "regions.peer_key_arn": "key"}, r"regions\.peer_key_arn is 'key'; it must be the ARN"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from sigla import __version__, authentication, observe
@@ -16,7 +17,7 @@ from sigla.functions.probe import Probe, answering
 from sigla.functions.telemetry import RequestLog, RequestMetrics
 from sigla.instances import Instance, instance, read_notes, web_options
 from sigla.observe import Facts, Teller, Watcher
-from sigla.settings import AUTO, KEYS, NONE, Settings
+from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import Ownership
 from sigla.web import app, gateway
@@ -32,7 +33,23 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     authenticate = edge.authenticator(settings.registry_name, own, edge.log.tell, opened)
     notes = edge.read_notes(own, edge.log.tell, opened)
     options = edge.options(authenticate, [*notes, edge.metrics], edge.log, edge.log.tell)
-    return edge.function(own, gateway.handler(own.registry, options=options), environ)
+    return edge.function(own, gateway.handler(own.registry, options=options, table=_table(settings, own)), environ)
+
+
+def _table(settings: Settings, own: Instance) -> app.MakeTable | None:
+    """What answers in one of two regions; None in others. Raises InvalidSetting."""
+    if own.standing is None:
+        return None
+    from sigla.remote.failures import RemoteMisused
+    from sigla.remote.primary import RemotePrimary  # who has one region needs no client of HTTP
+    from sigla.web.two_regions import AskedRegion, TwoRegionsTable
+
+    clock = SystemClock()
+    try:
+        there = RemotePrimary(settings.region_url, "", clock) if settings.region_url else None
+    except RemoteMisused as wrong:
+        raise InvalidSetting(f"{PREFIX}REGION_URL: {wrong}") from None
+    return partial(TwoRegionsTable, AskedRegion(there, own.standing, clock))
 
 
 def any_foreign(owners: Collection[Ownership]) -> bool:

@@ -24,14 +24,27 @@ from sigla.kms.shared import SharedMaterials
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.reads import Reads
+from sigla.ports.regions import Peer
 from sigla.ports.store import Store
 from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zones
+from sigla.regions.absence import NothingConcluded
+from sigla.regions.nouns import RegionKind
+from sigla.regions.standing import RegionStanding
 from sigla.registry import Options, Registry
 from sigla.registry.resources import OFFERED_BYTES
 from sigla.registry.steps import known, parsed
 from sigla.registry.steps.quota import Quota, Quotas, SharedQuota
-from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE, PREFIX, Address, InvalidSetting, Settings, listed
+from sigla.settings import (
+    EXPORTERS_ELSEWHERE,
+    EXPORTERS_HERE,
+    FOLLOWER,
+    PREFIX,
+    Address,
+    InvalidSetting,
+    Settings,
+    listed,
+)
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnReads, OwnTally, OwnZones
@@ -60,6 +73,7 @@ class Instance(NamedTuple):
     """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
 
     ownership: None where the identity is not compared. issuer_keys: where those of issuers are; None: they are asked.
+    standing: which of two regions it is in; None where there is no other one to ask.
     """
 
     registry: Registry
@@ -69,6 +83,7 @@ class Instance(NamedTuple):
     counts: Counts
     ownership: Ownership | None = None
     issuer_keys: Callable[[], KeySource] | None = None
+    standing: RegionStanding | None = None
 
 
 @contextmanager
@@ -115,8 +130,14 @@ class TableAndBucket:
             )
             registry, counts = opened.enter_context(shared)
             registry = replace(registry, directory=zones) if zones else registry
+            standing = _region_standing(settings, store)
+            if standing:
+                catalog = NothingConcluded(registry.catalog, lambda: standing.kind() is not RegionKind.PRIMARY)
+                registry = replace(registry, catalog=catalog)
             calls = self.clients.calls
-            yield Instance(registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys)
+            yield Instance(
+                registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys, standing
+            )
 
 
 @contextmanager
@@ -146,31 +167,34 @@ def _alone(settings: Settings) -> Iterator[Instance]:
 @contextmanager
 def table_and_bucket(settings: Settings) -> "Iterator[tuple[Clients, AwsStore]]":
     """Those of the settings, and the clients through which they are spoken to."""
+    with ExitStack() as opened:
+        there = opened.enter_context(table_and_bucket_of(settings.peer))[1].region if settings.region_peer else None
+        key, address = settings.exporters_key, settings.address
+        yield opened.enter_context(table_and_bucket_of(address, peer=there, secrets_key=key))
+
+
+@contextmanager
+def table_and_bucket_of(
+    address: Address, *, peer: Peer | None = None, secrets_key: str = ""
+) -> "Iterator[tuple[Clients, AwsStore]]":
+    """Those of an address, in the region that it names, or that of the process."""
     from sigla.aws.clients import Clients
     from sigla.stores.dynamodb.store import AwsStore
 
-    (table, bucket), name = settings.address.names, settings.registry_name
+    (table, bucket), registry = address.names, address.registry
     with (
-        closing(Clients()) as clients,
+        closing(Clients(region=address.region)) as clients,
         closing(
-            AwsStore(clients, table, bucket, SystemClock(), registry=name, secrets_key=settings.exporters_key)
+            AwsStore(clients, table, bucket, SystemClock(), registry=registry, secrets_key=secrets_key, peer=peer)
         ) as store,
     ):
         yield clients, store
 
 
-@contextmanager
-def table_and_bucket_of(address: Address) -> "Iterator[tuple[Clients, AwsStore]]":
-    """Those of an address, in the region that it names."""
-    from sigla.aws.clients import Clients
-    from sigla.stores.dynamodb.store import AwsStore
-
-    table, bucket = address.names
-    with (
-        closing(Clients(region=address.region)) as clients,
-        closing(AwsStore(clients, table, bucket, SystemClock(), registry=address.registry)) as store,
-    ):
-        yield clients, store
+def _region_standing(settings: Settings, store: "AwsStore") -> RegionStanding | None:
+    if not settings.region_peer:
+        return None
+    return RegionStanding(store.region.state, store.clock, follows=settings.region_role == FOLLOWER)
 
 
 @contextmanager

@@ -85,6 +85,7 @@ class Settings:
         empty: there are no events.
     region_peer: where the registry has its other region, as an `Address` with a region; empty: it has none.
     region_role: what this one is to be while its data do not say, `PRIMARY` or `FOLLOWER`.
+    region_url: where a function sends on what only the other region may answer; empty: that is refused.
     exporters_key: the ARN of the KMS key that encrypts what clients bring as credentials of exporters; empty: that of
         AWS for the parameter store.
     zone: the availability zone that a function was put into, by its AZ id; empty: none in particular.
@@ -135,6 +136,7 @@ class Settings:
     events_bus: str = ""
     region_peer: str = ""
     region_role: str = PRIMARY
+    region_url: str = ""
     exporters_key: str = ""
     zone: str = ""
     ring: str = ""
@@ -194,6 +196,8 @@ class Settings:
             )
         if settings.region_role not in (PRIMARY, FOLLOWER):
             raise InvalidSetting(f"{PREFIX}REGION_ROLE is {settings.region_role}; it must be {PRIMARY} or {FOLLOWER}.")
+        if settings.region_url and not settings.region_peer:
+            raise InvalidSetting(f"{PREFIX}REGION_URL is of another region: set {PREFIX}REGION_PEER, too.")
         if settings.ring and not catalog:
             raise InvalidSetting(f"{PREFIX}RING keeps what is in a bucket: set {PREFIX}TABLE and {PREFIX}BUCKET, too.")
         if settings.default_level.upper() not in LEVELS:

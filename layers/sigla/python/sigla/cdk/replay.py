@@ -15,7 +15,7 @@ from sigla.cdk.journal import filters
 from sigla.cdk.parts.functions import Functions
 from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
-from sigla.cdk.variables import stored
+from sigla.cdk.variables import of_the_regions, stored
 from sigla.deployment.settings import Settings
 
 MEMORY_MB = 512
@@ -29,8 +29,6 @@ BATCH, WINDOW = 16, Duration.seconds(1)
 
 SOURCE, COMMITTED = "sigla.region", "Committed"
 """What events that name commits say: `sigla.functions.replay` has the same."""
-
-PEER, ROLE = "SIGLA_REGION_PEER", "SIGLA_REGION_ROLE"
 
 
 class Replay(Construct):
@@ -47,7 +45,7 @@ class Replay(Construct):
             description=f"Sigla, the two regions of the registry {settings.registry_name}",
             memory_mb=MEMORY_MB,
             timeout=TIMEOUT,
-            environment=stored(settings, storage) | {PEER: settings.regions.peer, ROLE: settings.regions.role},
+            environment=stored(settings, storage) | of_the_regions(settings),
             grants=Grants(settings, storage).of_the_replay,
         )
         self.function, self.log_group = made.function, made.log_group

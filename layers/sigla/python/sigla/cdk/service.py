@@ -13,6 +13,7 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from sigla import keys
+from sigla.cdk.parts.actions import OBJECTS, READ, ROWS, STREAM
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.cdk.parts.fingerprint import name_version, note_parts
 from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_a_key, use_of_the_key
@@ -58,6 +59,7 @@ class Grants:
             allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys", "key-uses", *self.issuers())),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "key-uses")),
             *self.shared_keks(),
+            *self.other_role("dynamodb:BatchGetItem"),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
             *(self.walls() if self.pooled and self.settings.registries else []),
             *self.found_and_told(log),
@@ -150,12 +152,9 @@ class Grants:
         Over there it writes what the region is, and how far ids are given: rows of settings, contexts and roles. What
         that region has committed it cannot change, and no object of it. A scan names no partition.
         """
-        other, account = self.settings.regions, f"{Aws.PARTITION}:dynamodb:{self.settings.regions.region}"
-        table = f"arn:{account}:{Aws.ACCOUNT_ID}:table/{other.table}"
+        other, table = self.settings.regions, self.other_table()
         bucket = f"arn:{Aws.PARTITION}:s3:::{other.bucket}"
         bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
-        roles = [f"{self.registry}#{each}" for each in ("g", "region#*", "x#*")]
-        written = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": roles}}
         named = {"StringLikeIfExists": {"s3:prefix": [f"{self.registry}/*"]}}
         return [
             *self.rows(),
@@ -166,12 +165,31 @@ class Grants:
             *self.found_and_told(log),
             allow("OtherRows", *READ, on=[table], when=bound),
             allow("OtherTable", "dynamodb:Scan", on=[table]),
-            allow("OtherRole", "dynamodb:ConditionCheckItem", "dynamodb:UpdateItem", on=[table], when=written),
+            *self.other_role(),
             allow("OtherObjects", "s3:GetObject", on=[f"{bucket}/{self.registry}/{each}/*" for each in OBJECTS]),
             allow("OtherNames", "s3:ListBucket", on=[bucket], when=named),
             allow("Telling", "events:PutEvents", on=[other.bus(Aws.PARTITION, Aws.ACCOUNT_ID)]),
+        ]
+
+    def other_role(self, *more: str) -> list[iam.PolicyStatement]:
+        """What the registry's other region is, and how far ids are given: that region is told before this one goes on.
+
+        more: further actions on these rows.
+        """
+        other = self.settings.regions
+        if not other.peer:
+            return []
+        rows = [f"{self.registry}#{each}" for each in ("g", "region#*", "x#*")]
+        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": rows}}
+        actions = ("dynamodb:ConditionCheckItem", "dynamodb:UpdateItem", *more)
+        return [
+            allow("OtherRole", *actions, on=[self.other_table()], when=bound),
             *use_of_a_key("OtherKey", other.peer_key_arn, other.region),
         ]
+
+    def other_table(self) -> str:
+        other = self.settings.regions
+        return f"arn:{Aws.PARTITION}:dynamodb:{other.region}:{Aws.ACCOUNT_ID}:table/{other.table}"
 
     def issuers(self) -> list[str]:
         """Where the keys of issuers are, if there are any."""
@@ -287,19 +305,6 @@ class Grants:
 EVERY = "*"
 """In place of a registry's name, in what is granted to a pool."""
 
-OBJECTS = ("schemas", "guids")
-"""Kinds of objects that two regions have alike."""
-
-READ = ("dynamodb:BatchGetItem", "dynamodb:Query")
-ROWS = (
-    "dynamodb:BatchGetItem",
-    "dynamodb:BatchWriteItem",
-    "dynamodb:ConditionCheckItem",
-    "dynamodb:DeleteItem",
-    "dynamodb:PutItem",
-    "dynamodb:Query",
-    "dynamodb:UpdateItem",
-)
 # What Lambda itself wants to see granted to whom it puts into a network.
 INTERFACES = (
     "ec2:AssignPrivateIpAddresses",
@@ -309,8 +314,6 @@ INTERFACES = (
     "ec2:DescribeSubnets",
     "ec2:UnassignPrivateIpAddresses",
 )
-# And to whom it hands the records.
-STREAM = ("dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams")
 
 
 class Service(Construct):

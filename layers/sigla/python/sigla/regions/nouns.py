@@ -60,3 +60,10 @@ class RegionSeen(NamedTuple):
 
     role: Role | None
     counter: Counter | None
+
+
+class RegionState(NamedTuple):
+    """What a region is by now. complete_at: up to which moment it has what its primary has; 0: that is unknown."""
+
+    role: Role | None
+    complete_at: int

@@ -106,7 +106,7 @@ def build(
     options: HttpOptions | None = None,
     beside: Sequence[BaseRoute] | None = None,
     lifespan: Lifespan[Any] | None = None,
-    table: "Callable[[Registry, Workers | None, HttpOptions, Collection[str]], ASGIApp] | None" = None,
+    table: "MakeTable | None" = None,
 ) -> FastAPI:
     """The ASGI application over a registry.
 
@@ -117,6 +117,10 @@ def build(
     options = options or HttpOptions()
     beside = [description(options.authenticate, options.guesses)] if beside is None else beside
     return Application((table or RouteTable)(registry, workers, options, paths_of(beside)), options, beside, lifespan)
+
+
+MakeTable = Callable[[Registry, Workers | None, HttpOptions, Collection[str]], ASGIApp]
+"""Makes what answers."""
 
 
 def paths_of(beside: Sequence[BaseRoute]) -> frozenset[str]:

@@ -29,9 +29,9 @@ _SENT_AS_THEY_ARE = "!\"$'()*,-./:;<=>?@[\\]^_`{|}~"
 Handler = Callable[[LambdaEvent, LambdaContext], dict[str, Any]]
 
 
-def handler(registry: Registry, *, options: app.HttpOptions = OPTIONS) -> Handler:
-    """What Lambda calls: the application is built now, once."""
-    return handler_of(app.build(registry, options=options))
+def handler(registry: Registry, *, options: app.HttpOptions = OPTIONS, table: app.MakeTable | None = None) -> Handler:
+    """What Lambda calls: the application is built now, once. table: as of `app.build`."""
+    return handler_of(app.build(registry, options=options, table=table))
 
 
 def handler_of(application: FastAPI) -> Handler:

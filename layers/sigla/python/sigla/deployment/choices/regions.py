@@ -14,11 +14,14 @@ class RegionsChoices:
     peer: where its stack keeps the registry there, `dynamodb+s3://TABLE/BUCKET?region=REGION`, in the same account;
         empty: the registry has one region.
     role: what this one is to be, as long as its data do not say: `primary`, or `follower`, whose stores are empty.
+    url: of the registry in the other region, where requests go on that only a primary may answer; empty: they are
+        refused where this one follows.
     peer_key_arn: of the KMS key that encrypts what is stored there; empty: none of the account does.
     """
 
     peer: str = ""
     role: str = PRIMARY
+    url: str = ""
     peer_key_arn: str = ""
 
     @property
@@ -47,6 +50,10 @@ RULES: Rules = {
         "it must be dynamodb+s3://TABLE/BUCKET?region=REGION, or empty",
     ),
     "role": (lambda value: value in (PRIMARY, FOLLOWER), f"it must be {PRIMARY} or {FOLLOWER}"),
+    "url": (
+        re.compile(r"(https?://[^/\s?#@]+(/[^\s?#@]*)?)?").fullmatch,
+        "it must be a URL of the registry in the other region, https://HOST, or empty",
+    ),
     "peer_key_arn": (
         re.compile(r"(arn:aws[\w-]*:kms:[a-z0-9-]+:\d{12}:key/[A-Za-z0-9-]+)?").fullmatch,
         "it must be the ARN of a KMS key (…:key/ID), or empty",
@@ -57,6 +64,10 @@ TOGETHER: Together = (
     (
         lambda given: given.peer or given.role == PRIMARY,
         "regions.role is of one of two regions: set regions.peer, too.",
+    ),
+    (
+        lambda given: given.peer or not given.url,
+        "regions.url is of the other one of two regions: set regions.peer, too.",
     ),
     (
         lambda given: given.peer or not given.peer_key_arn,

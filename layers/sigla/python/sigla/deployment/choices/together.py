@@ -157,6 +157,10 @@ TOGETHER: Final[Together] = (
         "regions.peer must be in another region than region.",
     ),
     (
+        lambda given: given.local or not given.regions.url.startswith("http:"),
+        "regions.url must begin with https:// where the registry is in AWS: requests go there with their credentials.",
+    ),
+    (
         lambda given: not given.issuers or given.auth != "none",
         "issuers is of tokens, and auth=none opens the registry to every caller: leave out one of the two.",
     ),

@@ -6,7 +6,7 @@ from sigla import keys
 from sigla.forms import FORM, ITEM_OF_REGIONS
 from sigla.model import SchemaId
 from sigla.ports.clock import Clock
-from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.nouns import Counter, RegionKind, RegionSeen, RegionState, Role
 from sigla.stores.dynamodb.actions import Condition, condition_check, equals, update
 from sigla.stores.dynamodb.fence import role_of
 from sigla.stores.dynamodb.plans import Tools
@@ -32,6 +32,12 @@ class AwsRegion:
 
     def role(self) -> Role | None:
         return self._fence.read()
+
+    def state(self) -> RegionState:
+        """One question."""
+        since, role, complete = self._fence.begin(), self._places.role(), self._places.complete()
+        found = self._table.get_many([role, complete])
+        return RegionState(self._fence.met(found.get(role), since), int(found.get(complete, {}).get("at", 0)))
 
     def set_role(self, seen: Role | None, role: Role) -> bool:
         return self._fence.set_role(seen, role)

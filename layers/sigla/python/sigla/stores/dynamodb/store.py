@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sigla.model import BodyKey
 from sigla.ports.clock import Clock
 from sigla.ports.marks import Marks
+from sigla.ports.regions import Peer
 
 if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.aws.clients import Clients
@@ -32,7 +33,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
 class AwsStore:
     """A `ports.Store`, of which each part is made when it is first wanted. Any number of instances may share it.
 
-    clients: closed by whoever made them. secrets_key: as of `AwsSecrets`.
+    clients: closed by whoever made them. secrets_key: as of `AwsSecrets`. peer: as of `AwsCatalog`.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class AwsStore:
         *,
         registry: str = "default",
         secrets_key: str = "",
+        peer: "Peer | None" = None,
     ) -> None:
         self.clock = clock
         self._clients = clients
@@ -51,6 +53,7 @@ class AwsStore:
         self._bucket = bucket
         self._registry = registry
         self._secrets_key = secrets_key
+        self._peer = peer
 
     def of(self, registry: str) -> "AwsStore":
         """Another registry of the same table and bucket, through the same clients. Closed by whoever asked for it."""
@@ -69,7 +72,7 @@ class AwsStore:
     def catalog(self) -> "AwsCatalog":
         from sigla.stores.dynamodb.catalog import AwsCatalog
 
-        return AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
+        return AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry, peer=self._peer)
 
     @property
     def region(self) -> "AwsRegion":

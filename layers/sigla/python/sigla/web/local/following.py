@@ -10,46 +10,46 @@ Who has written through this registry reads here what was written: an answer wai
 """
 
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
-import orjson
-from starlette.types import Message, Receive
+from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
-from sigla.errors import Closed, Refusal, StoreError, Unauthorized
+from sigla.errors import Refusal, StoreError, Unauthorized
 from sigla.observe import UNKNOWN_KEY
 from sigla.ports.clock import Clock
-from sigla.ports.primary import FOLLOWER, Forwarded, NotSent
+from sigla.ports.primary import FOLLOWER, NotSent
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.web.api.call import Call
 from sigla.web.api.callers import caller_of
 from sigla.web.api.route import Route
 from sigla.web.api.unserved import not_forwarded
 from sigla.web.api.waiting import keep_waiting
-from sigla.web.app import Gone, RouteTable
+from sigla.web.app import RouteTable
 from sigla.web.http.answer import Answer
-from sigla.web.http.refusals import BodyTooLarge
 from sigla.web.local.forwarding import Sends
 from sigla.web.local.news import News
+from sigla.web.relaying import (
+    BEHIND,
+    COMPARES,
+    FORWARD,
+    KeptBody,
+    answer_brought,
+    headers_sent_on,
+    kept_body,
+    rests_on_absence,
+    target_of,
+)
 
 COMES_BACK_S: Final = 2.0
 """For so long the answer to a write waits until what was written is here."""
 
-COMPARES: Final = ("/compatibility/", "/console/api/subjects/{subject}/verdict")
-"""Paths whose answers rest on the newest versions."""
-FORWARD: Final = b"x-forward"
 MOVED: Final = "x-sigla-moved"
 """How far the primary's journal reached when it answered. It is told to the region that follows, and to no client.
 
 Who has a key for some subjects would count the commits about all others by it.
 """
-BEHIND: Final = b"x-sigla-behind"
-"""Milliseconds, on each answer that was found here: how old what is known here is at most."""
-
-_SENT_ON: Final = (b"authorization", b"accept", b"content-type", b"if-match", b"user-agent")
-_BROUGHT: Final = ("www-authenticate", "retry-after", "cache-control", "allow")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +84,8 @@ class FollowingTable(RouteTable):
         if route.of_server:
             return await super()._answer(call, receive)
         if await self._is_stranger(call, route):
-            return await self._asked_of_primary(call, route, await _kept(receive, self._options.body_bytes))
-        kept = await _kept(receive, self._options.body_bytes)
+            return await self._asked_of_primary(call, route, await kept_body(receive, self._options.body_bytes))
+        kept = await kept_body(receive, self._options.body_bytes)
         if route.access not in (READ, OPEN) or route.path.startswith(COMPARES):
             return await self._forwarded(call, route, kept)
         return await self._answered_here(call, route, kept)
@@ -103,7 +103,7 @@ class FollowingTable(RouteTable):
             raise Unauthorized(schemes=self._authenticate.schemes)
         return True
 
-    async def _asked_of_primary(self, call: Call, route: Route, kept: "_KeptBody") -> Answer:
+    async def _asked_of_primary(self, call: Call, route: Route, kept: KeptBody) -> Answer:
         """What a stranger is told."""
         try:
             answer = await self._forwarded(call, route, kept, is_known=False)
@@ -114,7 +114,7 @@ class FollowingTable(RouteTable):
             await keep_waiting(self._options.guesses, call.headers)
         return answer
 
-    async def _answered_here(self, call: Call, route: Route, kept: "_KeptBody") -> Answer:
+    async def _answered_here(self, call: Call, route: Route, kept: KeptBody) -> Answer:
         complete_at = self._following.complete_at()
         if route.access is READ:
             lacks_own = not self._following.reaches(self._ahead)
@@ -129,7 +129,7 @@ class FollowingTable(RouteTable):
         try:
             answer = await super()._answer(call, kept)
         except (Refusal, StoreError) as problem:
-            if route.access is OPEN or not _rests_on_absence(problem):
+            if route.access is OPEN or not rests_on_absence(problem):
                 raise
             return await self._forwarded(call, route, kept)
         if complete_at is not None and route.access is READ:
@@ -137,18 +137,12 @@ class FollowingTable(RouteTable):
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
         return answer
 
-    async def _forwarded(self, call: Call, route: Route, kept: "_KeptBody", *, is_known: bool = True) -> Answer:
+    async def _forwarded(self, call: Call, route: Route, kept: KeptBody, *, is_known: bool = True) -> Answer:
         """What the primary answers. Raises NotForwarded."""
         asks = route.access in (READ, OPEN)
-        sent_on = {name.decode(): call.headers[name].decode("latin-1") for name in _SENT_ON if name in call.headers}
-        sent_on |= {"X-Request-ID": call.request_id.decode("latin-1"), FORWARD.decode(): "true"}
-        if call.address:  # and not what the client says of itself
-            sent_on["X-Forwarded-For"] = call.address
-        query = call.query.decode("latin-1")
-        target = call.raw_path.decode("latin-1") + (f"?{query}" if query else "")
         try:
             found = await self._following.forwarding.send(
-                call.method, target, sent_on, kept.body, is_known=is_known, asks=asks
+                call.method, target_of(call), headers_sent_on(call), kept.body, is_known=is_known, asks=asks
             )
         except StoreError as silence:
             is_known_not_done = asks or isinstance(silence, NotSent)
@@ -157,16 +151,7 @@ class FollowingTable(RouteTable):
         moved = found.headers.get(MOVED, "")
         if moved.isdecimal():
             await self._comes_back(int(moved))
-        return Answer(
-            found.status,
-            found.body,
-            media=found.headers.get("content-type", "").encode("latin-1"),
-            error_code=_error_code(found),
-            etag=found.headers.get("etag", "").encode("latin-1"),
-            headers=tuple(
-                (name.encode(), found.headers[name].encode("latin-1")) for name in _BROUGHT if name in found.headers
-            ),
-        )
+        return answer_brought(found)
 
     async def _comes_back(self, position: int) -> None:
         """A row of the primary's journal, in time, or all reads go to the primary until it has."""
@@ -202,50 +187,3 @@ class LeadingTable(RouteTable):
         if principal is None:
             await keep_waiting(self._options.guesses, {b"authorization": shown})
         return principal is not None and principal.administers_everything
-
-
-class _KeptBody:
-    """A body that can be read twice. It is a `Receive`."""
-
-    def __init__(self, receive: Receive, messages: list[Message]) -> None:
-        self._receive = receive
-        self._all = messages
-        self._messages = list(messages)
-        self.body = b"".join(message.get("body", b"") for message in messages)
-
-    def again(self) -> None:
-        self._messages = list(self._all)
-
-    async def __call__(self) -> Message:
-        return self._messages.pop(0) if self._messages else await self._receive()
-
-
-async def _kept(receive: Receive, limit: int) -> _KeptBody:
-    """Raises BodyTooLarge, Gone."""
-    messages, size, more = list[Message](), 0, True
-    while more:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise Gone
-        messages.append(message)
-        size += len(message.get("body", b""))
-        if size > limit:
-            raise BodyTooLarge(limit=limit)
-        more = message.get("more_body", False)
-    return _KeptBody(receive, messages)
-
-
-def _rests_on_absence(problem: Exception) -> bool:
-    """Whether it says that something is not there, which the primary knows better."""
-    if isinstance(problem, Refusal):
-        return problem.status == 404 or isinstance(problem, NotForwarded)
-    return isinstance(problem, Closed)
-
-
-def _error_code(found: Forwarded) -> int | None:
-    """For the log."""
-    if found.status < 400:
-        return None
-    with suppress(ValueError, LookupError, TypeError):
-        return int(orjson.loads(found.body)["error_code"])
-    return found.status

@@ -1,0 +1,46 @@
+"""Which of two regions this one is, as requests ask: remembered where that does no harm, read where it might."""
+
+from collections.abc import Callable
+from typing import Final
+
+from sigla.ports.clock import Clock, Moment
+from sigla.regions.nouns import RegionKind, RegionState
+
+REMEMBERED_MS: Final = 60_000
+"""For so long a request is begun by what was read before. What it commits, or concludes from absence, asks anew."""
+
+
+class RegionStanding:
+    """look: reads what this region is. follows: what it is without a role: one that waits to be joined.
+
+    For one thread.
+    """
+
+    def __init__(self, look: Callable[[], RegionState], clock: Clock, *, follows: bool) -> None:
+        self._look = look
+        self._clock = clock
+        self._follows = follows
+        self._seen: tuple[RegionState, Moment] | None = None
+
+    def kind(self) -> RegionKind:
+        """As it was within the last minute. Raises StoreError."""
+        if self._seen is None or not self._seen[1].is_younger(REMEMBERED_MS, self._clock):
+            return self.kind_now()
+        return self._kind_of(self._seen[0])
+
+    def kind_now(self) -> RegionKind:
+        """Raises StoreError."""
+        since = Moment.of(self._clock)
+        self._seen = self._look(), since
+        return self._kind_of(self._seen[0])
+
+    def behind_ms(self) -> int | None:
+        """How old what is here is at most; None where that is unknown, and in a primary."""
+        if self._seen is None or self._kind_of(self._seen[0]) is RegionKind.PRIMARY or not self._seen[0].complete_at:
+            return None
+        return max(0, self._clock.now() - self._seen[0].complete_at)
+
+    def _kind_of(self, state: RegionState) -> RegionKind:
+        if state.role is None:
+            return RegionKind.JOINING if self._follows else RegionKind.PRIMARY
+        return state.role.kind

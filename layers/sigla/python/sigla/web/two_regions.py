@@ -1,0 +1,120 @@
+"""The API of a registry in AWS that has another region: which of the two it is stands in the data, and may change.
+
+    the primary     answers as ever
+    the follower    answers reads by what is here. What is not here is asked at the primary: nothing is concluded from
+                    absence. What writes goes there, and what is compared with the newest versions
+    one that joins  sends everything on: it has a part of what there is
+    silence         50003, and of a write that was sent on and not answered that it is not known whether it was done
+
+A request that was sent on is not sent on again. Callers are known by the keys of this region first; the credentials go
+along, so that those for writers are keys of both.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from starlette.types import Receive
+
+from sigla.auth.permissions import OPEN, READ
+from sigla.errors import Refusal, StoreError, Unauthorized
+from sigla.ports.clock import Clock
+from sigla.ports.primary import Forwards, NotSent
+from sigla.regions.nouns import RegionKind
+from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
+from sigla.regions.standing import RegionStanding
+from sigla.web.api.call import Call
+from sigla.web.api.callers import caller_of
+from sigla.web.api.route import Route
+from sigla.web.api.unserved import not_forwarded
+from sigla.web.app import RouteTable
+from sigla.web.http.answer import Answer
+from sigla.web.relaying import (
+    BEHIND,
+    COMPARES,
+    FORWARD,
+    KeptBody,
+    answer_brought,
+    headers_sent_on,
+    kept_body,
+    rests_on_absence,
+    target_of,
+)
+
+WRITE_S: Final = 24.0
+QUESTION_S: Final = 3.0
+"""For so long what is sent on may take: a function is ended after 28 s."""
+SILENT_MS: Final = 5_000
+"""After a failure nothing is sent on for so long."""
+
+
+@dataclass
+class AskedRegion:
+    """there: its API; None where that is not known. silent_until: nothing is sent on before, by `Clock.elapsed`."""
+
+    there: Forwards | None
+    standing: RegionStanding
+    clock: Clock
+    silent_until: int = field(default=0, init=False)
+
+    def forward(self, call: Call, route: Route, body: bytes) -> Answer:
+        """What it answers. Raises NotForwarded, OutcomeNotKnown."""
+        asks = route.access in (READ, OPEN)
+        if self.there is None or FORWARD in call.headers or self.clock.elapsed() < self.silent_until:
+            raise not_forwarded(route, NotForwarded)
+        patience_s = QUESTION_S if asks else WRITE_S
+        try:
+            found = self.there.forward(call.method, target_of(call), headers_sent_on(call), body, patience_s)
+        except StoreError as silence:
+            self.silent_until = self.clock.elapsed() + SILENT_MS
+            is_known_not_done = asks or isinstance(silence, NotSent)
+            raise not_forwarded(route, NotForwarded if is_known_not_done else OutcomeNotKnown) from None
+        call.body_read = True
+        return answer_brought(found)
+
+
+class TwoRegionsTable(RouteTable):
+    """A `RouteTable` of either region."""
+
+    def __init__(self, other: AskedRegion, *of_table: Any) -> None:
+        super().__init__(*of_table)
+        self._other = other
+        self._standing = other.standing
+
+    async def _answer(self, call: Call, receive: Receive) -> Answer:
+        if call.method == "OPTIONS":
+            return await super()._answer(call, receive)
+        self._check_wanted(call)
+        call.found = self._dispatch.find(call.method, call.raw_path)
+        route = call.found.route
+        if route.access is OPEN or route.of_server:
+            return await super()._answer(call, receive)
+        kept = await kept_body(receive, self._options.body_bytes)
+        if self._goes_there(route):
+            return await self._forwarded(call, route, kept)
+        try:
+            answer = await super()._answer(call, kept)
+        except (Refusal, StoreError) as problem:
+            # A role that was remembered is asked anew: it may have changed.
+            if not rests_on_absence(problem) or self._standing.kind_now() is RegionKind.PRIMARY:
+                raise
+            return await self._forwarded(call, route, kept)
+        if (behind_ms := self._standing.behind_ms()) is not None:
+            answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
+        return answer
+
+    def _goes_there(self, route: Route) -> bool:
+        """Whether nothing of it can be answered here. Raises StoreError."""
+        kind, asks = self._standing.kind(), route.access is READ and not route.path.startswith(COMPARES)
+        if kind is RegionKind.PRIMARY or (kind is RegionKind.FOLLOWER and asks):
+            return False
+        now = self._standing.kind_now()
+        return now is RegionKind.JOINING or (now is RegionKind.FOLLOWER and not asks)
+
+    async def _forwarded(self, call: Call, route: Route, kept: KeptBody) -> Answer:
+        """Raises Unauthorized for callers who are not known here: strangers do not concern the other region."""
+        if self._authenticate is not None:
+            principal = await caller_of(self._authenticate, call.headers.get(b"authorization"))
+            if principal is None:
+                raise Unauthorized(schemes=self._authenticate.schemes)
+            call.principal = principal.name
+        return self._other.forward(call, route, kept.body)
