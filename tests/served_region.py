@@ -19,7 +19,7 @@ def region_alone(
     around = exporting.Surroundings(store, partial(destination, store), "a", lambda _: None)
     return region_of_server(
         store,
-        OtherRegion(copy=lambda _: None, name="a"),
+        OtherRegion(copy=lambda _: None),
         authenticate,
         guesses,
         exporters=exporting.Exporting(around),

@@ -7,6 +7,7 @@ import pytest
 
 from tests.house import ROOT, text_of
 from tests.protocol.clients.server import run, serving
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.process
 
@@ -34,3 +35,15 @@ def _said(words: list[str]) -> str:
     ended = run(*words, "--yes")
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
+
+
+def test_a_lost_follower_is_given_up_as_the_page_says(tmp_path: Path) -> None:
+    (command,) = re.findall(
+        r"```text\nsigla (.*?)\n```", PAGE.partition("### A follower that is lost")[2].partition("\n### ")[0]
+    )
+    with serving(tmp_path / "a") as first:
+        with serving(tmp_path / "b", "--follow", first.url):
+            eventually(lambda: first.ask("GET", "/regions").json["role"]["peer"])
+        assert "is given up: another region may follow" in _said(_words(command, first.url, ""))
+        with serving(tmp_path / "c", "--follow", first.url) as third:
+            eventually(lambda: third.ask("GET", "/regions").json["role"]["kind"] == "follower")

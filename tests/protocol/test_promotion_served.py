@@ -153,7 +153,13 @@ def test_only_an_administrator_s_key_promotes_and_no_page_of_a_browser(tmp_path:
                 assert refused.returncode == 2, refused.stderr
                 assert "wants the key of an administrator who reaches everything" in refused.stderr
         page = {"Authorization": basic("root", secrets["root"]), "Sec-Fetch-Site": "same-origin"}
-        for method, path in (("POST", "promote"), ("POST", "abandon"), ("PUT", "role"), ("POST", "reach")):
+        for method, path in (
+            ("POST", "promote"),
+            ("POST", "abandon"),
+            ("POST", "dismiss"),
+            ("PUT", "role"),
+            ("POST", "reach"),
+        ):
             assert b.ask(method, f"/regions/{path}", {}, page).status == 403
         promoted = run("promote", b.url, "--yes", **root)
         assert promoted.returncode == 0, promoted.stderr

@@ -48,7 +48,9 @@ class Design(NamedTuple):
 
     marks: a raise writes its epoch at the other side, too. waits: a first draw gives nothing above what the other side
     has heard of. tells: nor is one brought that is above it. keeps: a counter outlives the rows of a registry that
-    rejoins. joins: no ceiling is raised at a side that has forgotten what it gave.
+    rejoins. joins: no ceiling is raised at a side that has forgotten what it gave. skips: who gives its follower up
+    takes the epoch after the one that this may have begun. awaits: who was promoted by force is followed once it is
+    reconciled.
     """
 
     marks: bool = True
@@ -56,6 +58,8 @@ class Design(NamedTuple):
     tells: bool = True
     keeps: bool = True
     joins: bool = True
+    skips: bool = True
+    awaits: bool = True
 
 
 @dataclass
@@ -66,6 +70,12 @@ class Table:
     counter: Next | None = None
     held: dict[int, str] = field(default_factory=dict)
     reconciled: bool = True
+    alone: bool = False
+    """Whether no region follows, and none is to be told how far ids are given."""
+    forced: bool = False
+    """Whether it was promoted by force, and the other one has not rejoined."""
+    lost: frozenset[str] = frozenset()
+    """Followers that were given up and may have ids of their own."""
 
 
 @dataclass
@@ -84,11 +94,11 @@ class Site:
     def all(self) -> tuple[Table, dict[int, str]]:
         return self.read(), dict(self.bucket)
 
-    def set_role(self, seen: Role, role: Role, *, reconciled: bool | None = None) -> bool:
+    def set_role(self, seen: Role, role: Role, **told: Any) -> bool:
+        """told: what else changes of the table."""
         if self.table.role != seen:
             return False
-        self.table.role = role
-        self.table.reconciled = self.table.reconciled if reconciled is None else reconciled
+        self.table = replace(self.table, role=role, **told)
         return True
 
     def draw(self, epoch: int) -> int | None:
@@ -110,6 +120,17 @@ class Site:
             return False
         self.table.counter = row._replace(ceiling=max(ceiling, row.ceiling))
         return True
+
+    def raise_alone(self, epoch: int, ceiling: int) -> bool:
+        return self.table.alone and self.raise_own(epoch, ceiling)
+
+    def followed(self) -> Table | None:
+        """By the first region that asks: from now on it is told. What it finds then it has to know."""
+        table = self.table
+        if table.role.kind != PRIMARY or (table.forced and self.design.awaits):
+            return None
+        table.alone = False
+        return self.read()
 
     def raise_for(self, epoch: int, seen: Next | None, ceiling: int) -> bool:
         """What the other side asks for. Refused once ids of a later epoch are given here, or may have been."""
@@ -253,6 +274,8 @@ def own_row(here: Site, epoch: int) -> Course[Next]:
 
 def raised(here: Site, there: Site, row: Next, ceiling: int) -> Course[None]:
     """The other side first: who begins there begins above it, whether or not the own side ever hears of it."""
+    if (yield ask(here, "raise_alone", row.epoch, ceiling)):
+        return
     try:
         seen = (yield ask(there, "read")).counter
         ceiling = max(ceiling, ceiling_of(seen, row.epoch))
@@ -292,7 +315,7 @@ def planned(old: Site, new: Site, token: int) -> Course[None]:
             yield ask(new, "put", id, content)
         yield ask(new, "adopt", table.held)
         was, will = closed, Role(was.epoch + 1, PRIMARY)
-        yield from written(new, taken, will)
+        yield from written(new, taken, will, reconciled=table.reconciled, lost=table.lost)
     if will.kind == PRIMARY and was == Role(will.epoch - 1, PRIMARY, open=False):
         yield from written(old, was, Role(will.epoch, FOLLOWER))
 
@@ -309,7 +332,7 @@ def forced(new: Site) -> Course[None]:
     """The other side is lost, or seems to be: it may go on meanwhile."""
     role = (yield ask(new, "read")).role
     if role.kind == FOLLOWER:
-        yield from written(new, role, Role(role.epoch + 1, PRIMARY), reconciled=False)
+        yield from written(new, role, Role(role.epoch + 1, PRIMARY), reconciled=False, forced=True)
 
 
 def fenced(old: Site, new: Site) -> Course[None]:
@@ -317,6 +340,32 @@ def fenced(old: Site, new: Site) -> Course[None]:
     was, now = (yield ask(old, "read")).role, (yield ask(new, "read")).role
     if was.kind == PRIMARY and was.epoch < now.epoch:
         yield from written(old, was, was._replace(open=False))
+
+
+def dismissed(here: Site, follower: Site) -> Course[None]:
+    """The follower is lost, and may be promoted by force: the next epoch is its own, with the block of that."""
+    table = yield ask(here, "read")
+    role = table.role
+    if role.kind == PRIMARY and role.open and not table.alone and not table.forced:
+        later = Role(role.epoch + (2 if here.design.skips else 1), PRIMARY)
+        lost = table.lost | {follower.name}
+        yield from written(here, role, later, reconciled=False, alone=True, lost=lost)
+
+
+def joined(new: Site, primary: Site) -> Course[None]:
+    """A region that has nothing yet follows."""
+    found: Table | None = yield ask(primary, "followed")
+    seen: Table = yield ask(new, "read")
+    if found is None or seen.role.kind != JOINING:
+        raise Refused("it is not to be followed")
+    epoch = found.role.epoch
+    told = found.counter is None or (
+        yield ask(new, "copy_ceiling", epoch, seen.counter, max(found.counter.ceiling, ceiling_of(seen.counter, 0)))
+    )
+    if not told:
+        raise Refused("the counter has moved: run it again")
+    yield ask(new, "adopt", found.held)
+    yield from written(new, seen.role, Role(epoch, FOLLOWER), reconciled=found.reconciled, lost=found.lost)
 
 
 def rejoined(old: Site, new: Site) -> Course[None]:
@@ -329,7 +378,8 @@ def rejoined(old: Site, new: Site) -> Course[None]:
     for id, content in bodies.items():
         yield ask(new, "put", id, content)
     yield ask(new, "adopt", table.held)
-    yield from written(new, now, now, reconciled=True)
+    lost = (yield ask(new, "read")).lost
+    yield from written(new, now, now, reconciled=not lost, forced=bool(lost))
     yield ask(old, "forget_rows")
     primary = yield ask(new, "read")
     if primary.counter:
@@ -342,6 +392,6 @@ def rejoined(old: Site, new: Site) -> Course[None]:
     yield from written(old, Role(now.epoch, JOINING), Role(now.epoch, FOLLOWER))
 
 
-def written(site: Site, seen: Role, role: Role, *, reconciled: bool | None = None) -> Course[None]:
-    if not (yield ask(site, "set_role", seen, role, reconciled=reconciled)):
+def written(site: Site, seen: Role, role: Role, **told: Any) -> Course[None]:
+    if not (yield ask(site, "set_role", seen, role, **told)):
         raise Refused("the role has changed: look again")

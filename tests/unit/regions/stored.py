@@ -62,7 +62,7 @@ class StoredSite(Site):
         role = _role(Role(table.role.epoch, RegionKind.JOINING.value), reconciled=table.reconciled)
         self.stored.put_back(role, _counter(table.counter))
 
-    def set_role(self, seen: Role, role: Role, *, reconciled: bool | None = None) -> bool:
+    def set_role(self, seen: Role, role: Role, *, reconciled: bool | None = None, **_: Any) -> bool:
         standing, table = self.stored.region.role(), self.table
         if table.role != seen:
             return False

@@ -12,19 +12,20 @@ import pytest
 from sigla.errors import Closed, StoreError
 from sigla.model import SchemaId
 from sigla.ports.primary import NextAsked, NextTold
-from sigla.regions import rules, wire
-from sigla.regions.followed import AT_ONCE, SILENT_MS, Followed, PolledFollower
+from sigla.regions import promotion, rules, wire
+from sigla.regions.followed import AT_ONCE, SILENT_MS, Followed
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
+from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotFollowed
 from sigla.regions.replay import JournalPlace
-from sigla.second_region import followed
+from sigla.second_region import followed, polled_follower
 from tests.attack.replay import STORIES, ask, check_equal, embedded
 from tests.attack.stories import ONE, THREE, register
 from tests.attack.world import Embedded, World
 from tests.build import FixedClock
 
-NAME = "other.example:/srv/sigla"
+NAME = "other.example-5c0f3a9d1e2b4f60"
 
 
 NOWHERE = JournalPlace(0, "")
@@ -60,7 +61,7 @@ class Pair:
         self.back()
         return wire.told_of(told)
 
-    def copy(self, follower: str, write: Callable[[bytes], object]) -> None:
+    def copy(self, write: Callable[[bytes], object]) -> None:
         raise NotImplementedError
 
     def interrupt(self) -> None:
@@ -77,7 +78,7 @@ class Pair:
             store.journal.last_place,
             store.clock,
         )
-        return RegionFollower(here, self, role, name=NAME, tell=self.lines.append)
+        return RegionFollower(here, self, role, tell=self.lines.append)
 
 
 @contextmanager
@@ -86,12 +87,30 @@ def pair(kind: RegionKind = RegionKind.JOINING, clock: FixedClock | None = None)
         for world in (here, there) if clock else ():
             embedded(world).clock = clock  # type: ignore[assignment]  # the one that a test moves
         store = embedded(here)
-        follower = PolledFollower(store.clock)
+        follower = polled_follower(store)
         store.follow_ceilings(follower)
         primary = followed(store, follower)
-        primary.follow(NAME)
-        embedded(there).region.set_role(None, Role(1, kind, peer="http://here"))
+        primary.begin()
+        embedded(there).region.set_role(None, Role(1, kind, name=NAME, peer="http://here"))
         yield Pair(here, there, primary)
+
+
+@contextmanager
+def asking(follower: RegionFollower) -> Iterator[None]:
+    """It asks all the time."""
+    over = threading.Event()
+
+    def run() -> None:
+        while not over.is_set():
+            follower.turn()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def turns(follower: RegionFollower, count: int = 3) -> None:
@@ -161,15 +180,49 @@ def _pass(clock: FixedClock, passed_ms: int) -> None:
 
 
 def test_there_is_one_follower() -> None:
-    with pair() as each, pytest.raises(NotFollowed, match="follows it already"):
-        each.told(asked(follower="another:/srv"))
+    """The first one that asks. Before that, whoever has a copy may be the one."""
+    with pair() as each:
+        each.followed.begin()
+        turns(each.follower())
+        for ask_for in (each.followed.begin, lambda: each.told(asked(follower="another"))):
+            with pytest.raises(NotFollowed, match=f"{NAME} follows it already.*sigla regions dismiss"):
+                ask_for()
+        each.told(asked())
+
+
+def test_after_a_planned_promotion_the_region_of_before_follows_and_no_other_one() -> None:
+    """It may have been told of ceilings, and be promoted by force."""
+    with pair() as each:
+        region = embedded(each.here).region
+        seen = region.role()
+        assert seen
+        assert region.set_role(seen, replace(seen, peer="http://before", token="t"))
+        for ask_for in (each.followed.begin, lambda: each.told(asked())):
+            with pytest.raises(NotFollowed, match="was the primary before it, and is to follow it"):
+                ask_for()
+        each.told(asked(token="t"))
+        assert region.role().peer == NAME  # type: ignore[union-attr]  # it has one
+
+
+def test_a_region_that_was_promoted_by_force_is_followed_once_it_is_reconciled() -> None:
+    with pair() as each:
+        region = embedded(each.here).region
+        seen = region.role()
+        assert seen
+        assert region.set_role(seen, replace(seen, peer="http://before", reconciled=False))
+        for ask_for in (each.followed.begin, lambda: each.told(asked())):
+            with pytest.raises(NotFollowed, match="promoted by force, and http://before may have what it lacks"):
+                ask_for()
+        carried_out(promotion.abandoned(region))
+        each.followed.begin()
+        each.told(asked())
 
 
 def test_a_follower_is_not_followed() -> None:
     with pair() as each:
         store = embedded(each.there)
         with pytest.raises(NotFollowed, match="follows another one itself"):
-            followed(store, PolledFollower(store.clock)).follow("third:/srv")
+            followed(store, polled_follower(store)).begin()
 
 
 def test_another_journal_is_told_nothing() -> None:
@@ -256,6 +309,10 @@ def test_a_ceiling_is_raised_once_the_follower_has_it_on_its_disk() -> None:
 def test_a_follower_that_does_not_ask_is_not_waited_for() -> None:
     """An id beyond what it knows is not given, and what is within goes on at once."""
     with pair() as each:
+        region = embedded(each.here).region
+        seen = region.role()
+        assert seen
+        assert region.set_role(seen, replace(seen, peer=NAME))
         thread, found = raising(each, 5 * rules.BLOCK)
         thread.join(5)
         assert isinstance(found[0], StoreError)
@@ -272,20 +329,8 @@ def test_ids_that_are_brought_go_beyond_the_block_that_is_taken_for_granted() ->
     with pair() as each:
         follower = each.follower()
         turns(follower)
-        over = threading.Event()
-
-        def run() -> None:
-            while not over.is_set():
-                follower.turn()
-
-        thread = threading.Thread(target=run)
-        thread.start()
-        try:
-            store = embedded(each.here)
-            store.catalog.raise_counter(".", SchemaId(7 * rules.BLOCK))
-        finally:
-            over.set()
-            thread.join()
+        with asking(follower):
+            embedded(each.here).catalog.raise_counter(".", SchemaId(7 * rules.BLOCK))
         counter = embedded(each.there).region.look(".").counter
         assert counter
         assert counter.ceiling >= 7 * rules.BLOCK

@@ -23,14 +23,13 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from tests.contract.aws import Account, moto
 from tests.unit.regions.model import BLOCK, Site
 from tests.unit.regions.stored import CONTEXT, Stored, StoredSite
-from tests.unit.regions.test_ids import (
-    Pair,
-    Regions,
+from tests.unit.regions.test_design import (
     a_first_draw_is_not_heard_of,
     a_raise_is_forgotten,
     a_raise_is_known_only_where_it_was_told,
     a_raise_wakes_the_old_primary,
 )
+from tests.unit.regions.test_ids import Pair, Regions
 
 __all__ = ["moto"]
 

@@ -281,6 +281,7 @@ ROWS = (
             ("POST /regions/reach", {"url": "http://b"}),
             ("POST /regions/promote", {}),
             ("POST /regions/abandon", None),
+            ("POST /regions/dismiss", {"follower": "b"}),
         )
     ),
     Row(f"GET {K}", K, ANYWHERE, sees=(["k", "kb", "unused"], ["k"], [])),

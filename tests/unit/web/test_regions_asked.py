@@ -56,14 +56,3 @@ def test_whatever_a_question_says_it_is_refused_in_our_words(
         assert answer.status in (400, 422), answer
         assert set(answer.json) == {"error_code", "message"}
     assert store.region.role() is None, "a question alone makes no primary"
-
-
-@given(
-    query=st.fixed_dictionaries(
-        {}, optional={"follower": st.sampled_from(["", " ", "http://b", "\n", "\x00", "é\x85"])}
-    )
-)
-def test_a_copy_is_for_a_registry_that_has_a_name(served: tuple[Client, EmbeddedStore], query: dict[str, str]) -> None:
-    client, store = served
-    assert client("GET", f"/regions/copy?{urlencode(query)}").refusal[:2] == (400, 400)
-    assert store.region.role() is None

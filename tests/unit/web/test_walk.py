@@ -121,6 +121,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("POST", "/regions/reach", {"url": "http://b"}, 422, ...),
         ("POST", "/regions/promote", {}, 422, ...),
         ("POST", "/regions/abandon", None, 422, ...),
+        ("POST", "/regions/dismiss", {"follower": "b"}, 422, ...),
     ]
     for method, target, body, status, expected in walk:
         response = client(method, target, body)

@@ -1,6 +1,6 @@
 """A directory that begins to follow: filled with a copy of its primary, made after that knew of it."""
 
-import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -11,17 +11,13 @@ from sigla.backups.restoring import check_room, emptied, move_up, settle
 from sigla.backups.scratch import scratch_folder
 from sigla.ports.primary import Primary
 from sigla.ports.progress import Progress
+from sigla.regions.names import drawn_name
 from sigla.regions.nouns import RegionKind, Role
 from sigla.settings import Address
 from sigla.stores.sqlite.copying import check_catalog
 from sigla.stores.sqlite.reading import CATALOG
 
 COPY: Final = "copy"
-
-
-def follower_name(address: Address) -> str:
-    """What the primary calls the registry in a directory that follows it."""
-    return f"{socket.gethostname()}:{Path(address.path).resolve()}"
 
 
 def join(address: Address, primary: Primary, url: str, progress: Progress) -> Contents:
@@ -34,7 +30,7 @@ def join(address: Address, primary: Primary, url: str, progress: Progress) -> Co
         file = beside / COPY
         progress("copying the registry", 0)
         with file.open("wb") as opened:
-            primary.copy(follower_name(address), opened.write)
+            primary.copy(opened.write)
 
         def announced(contents: Contents) -> None:
             if contents.registry != address.registry:
@@ -53,8 +49,10 @@ def join(address: Address, primary: Primary, url: str, progress: Progress) -> Co
 
 
 def _begin(address: Address, url: str) -> None:
-    """It is told how far ids are given before it is a follower."""
+    """It is told how far ids are given before it is a follower. A copy that is made anew has a name of its own."""
     with opening.directory(address) as store:
         seen = store.region.role()
         epoch = seen.epoch if seen else 1
-        store.region.set_role(seen, Role(epoch, RegionKind.JOINING, peer=url))
+        begun = Role(epoch, RegionKind.JOINING, name=drawn_name(), peer=url)
+        # What its primary is not reconciled with, it is not either.
+        store.region.set_role(seen, replace(begun, reconciled=seen.reconciled, lost=seen.lost) if seen else begun)

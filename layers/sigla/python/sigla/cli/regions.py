@@ -1,4 +1,4 @@
-"""`sigla regions`: who takes writes, who follows, what is missing; `sigla regions abandon`, `sigla regions follow`."""
+"""`sigla regions`: who takes writes, who follows, what is missing; `sigla regions abandon`, `dismiss` and `follow`."""
 
 import argparse
 import json
@@ -8,8 +8,8 @@ from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.promote import address_of_region, opened_pair, opened_region, refusals
-from sigla.cli.regions_told import form_of_role, shown_time, tell
-from sigla.cli.served_regions import abandon_served, are_served, show_served
+from sigla.cli.regions_told import form_of_role, shown_time, tell, tell_dismissed, tell_of_dismissal
+from sigla.cli.served_regions import abandon_served, are_served, dismiss_served, show_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -25,6 +25,8 @@ With two URLs it also says what a forced promotion would lose at this moment.
   sigla regions FOLLOWER PRIMARY both
   sigla regions abandon URL      the region before a forced promotion never comes back: the primary at the URL may
                                  then take ids that were perhaps given there
+  sigla regions dismiss URL      the region that follows the primary at the URL is lost for good: another one may
+                                 begin to follow it
   sigla regions follow FOLLOWER PRIMARY
                                  the registry in AWS at the second URL has a second region at the first one, which is
                                  kept in step each minute until Ctrl-C; with --once it is brought up to now
@@ -58,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     command, *urls = args.urls
     if command == "abandon":
         return _abandon(args, urls)
+    if command == "dismiss":
+        return _dismiss(args, urls)
     if command == "follow":
         from sigla.cli.following import follow
 
@@ -134,8 +138,30 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
         role = store.region.role()
         tell(f"The region before {address} never comes back. What it had and {address} lacks is lost, and its ids may")
         tell("be brought here with another meaning.")
-        if not asking(args)(f"Give up {role.peer if role and role.peer else 'that region'}?"):
+        if not asking(args)(f"Give up {(role and (role.lost or role.peer)) or 'that region'}?"):
             raise Refused("Nothing was changed.")
         done = carried_out(promotion.abandoned(store.region))
     print("It is given up." if done.changed else "Nothing is left to be given up: nothing was changed.")
     return 0
+
+
+def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:
+    from sigla.regions import promotion
+    from sigla.regions.giving import carried_out
+
+    if len(urls) != 1:
+        raise Misuse("Give the URL of the primary: sigla regions dismiss URL.")
+    if are_served(urls):
+        return dismiss_served(args, urls[0])
+    address = address_of_region(urls[0], args.registry)
+    if address.scheme != "file":
+        raise Misuse("The follower of a registry in AWS is not given up yet: give the URL of a server, or file:DIR.")
+    with refusals(), opened_region(address) as store:
+        role = store.region.role()
+        follower = role.peer if role else ""
+        if follower:
+            tell_of_dismissal(str(address), follower)
+            if not asking(args)(f"Give up {follower}?"):
+                raise Refused("Nothing was changed.")
+        done = carried_out(promotion.dismissed(store.region, follower))
+    return tell_dismissed(follower if done.changed else "")

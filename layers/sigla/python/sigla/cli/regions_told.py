@@ -39,3 +39,20 @@ def tell_of_force(here: str) -> None:
     """What a forced promotion means, before it is asked for."""
     tell(f"{here} becomes the primary with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
     tell("acknowledged last and this one does not have yet is not there until that one has rejoined.")
+
+
+def tell_of_dismissal(here: str, follower: str) -> None:
+    """What it means to give up the region that follows, before it is asked for."""
+    tell(
+        f"{follower}, which follows {here}, is lost for good: it is refused from then on, and another one may begin to"
+    )
+    tell(f"follow. New ids of {here} begin higher, so that none is given twice should that region take writes.")
+
+
+def tell_dismissed(follower: str) -> int:
+    """0. follower: the one that is given up; empty where none was."""
+    if follower:
+        print(f"{follower} is given up: another region may follow, with `sigla serve --follow` and an empty directory.")
+    else:
+        print("No region follows: nothing was changed.")
+    return 0

@@ -160,14 +160,13 @@ def _region(args: argparse.Namespace, address: "Address") -> "OtherRegion | None
                 "A registry that follows is one alone, in a directory: leave out --zones, --registry and --memory."
             )
         return None
-    from sigla.backups.joining import follower_name
 
     def copy(file: Path) -> None:
         making.make(address, file, force=True, keys=True, progress=unseen)
 
     name, secret = map(of_another_registry, REMOTE_USER)
     user = user_of(args, args.follow or "") if args.follow or args.user else f"{name}:{secret}".strip(":")
-    region = OtherRegion(copy, follower_name(address), args.follow or "", user)
+    region = OtherRegion(copy, args.follow or "", user)
     if args.follow:
         _join(args, address, region)
     return region

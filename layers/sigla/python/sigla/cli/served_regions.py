@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sigla.cli.asking import asking
 from sigla.cli.credentials import user_of
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.regions_told import form_of_role, shown_time, tell, tell_of_force
+from sigla.cli.regions_told import form_of_role, shown_time, tell, tell_dismissed, tell_of_dismissal, tell_of_force
 
 if TYPE_CHECKING:
     from sigla.ports.regions import RegionReport
@@ -81,11 +81,23 @@ def abandon_served(args: argparse.Namespace, url: str) -> int:
         role = region.role()
         tell(f"The region before {url} never comes back. What it had and {url} lacks is lost, and its ids may be")
         tell("brought here with another meaning.")
-        if not asking(args)(f"Give up {role.peer if role and role.peer else 'that region'}?"):
+        if not asking(args)(f"Give up {(role and (role.lost or role.peer)) or 'that region'}?"):
             raise Refused("Nothing was changed.")
         done = region.abandon()
     print("It is given up." if done["changed"] else "Nothing is left to be given up: nothing was changed.")
     return 0
+
+
+def dismiss_served(args: argparse.Namespace, url: str) -> int:
+    """0. Raises Misuse, Refused."""
+    with asked_region(args, url) as region:
+        role = region.role()
+        follower = role.peer if role else ""
+        if follower:
+            tell_of_dismissal(url, follower)
+            if not asking(args)(f"Give up {follower}?"):
+                raise Refused("Nothing was changed.")
+        return tell_dismissed(follower if region.dismiss(follower)["changed"] else "")
 
 
 @contextmanager

@@ -18,7 +18,7 @@ class NextAsked(NamedTuple):
     follower: its name: there is one, and another one is refused. end: of its journal. epoch: of its role. wait_ms: how
     long the answer may take where there is nothing to tell. all_ceilings: it does not know them yet.
     heard: ceilings that it was told and keeps. served: the URL where it is served itself; without a host where it
-    listens to every address of its machine; empty where that is not known.
+    listens to every address of its machine; empty where that is not known. token: of its role.
     """
 
     follower: str
@@ -28,6 +28,7 @@ class NextAsked(NamedTuple):
     all_ceilings: bool
     heard: Mapping[str, SchemaId]
     served: str = ""
+    token: str = ""
 
 
 class NextTold(NamedTuple):
@@ -51,7 +52,7 @@ class Primary(Protocol):
         """What comes next. It answers as soon as there is something, or when the time is over."""
         ...
 
-    def copy(self, follower: str, write: Callable[[bytes], object]) -> None:
+    def copy(self, write: Callable[[bytes], object]) -> None:
         """Writes a backup of the registry, made after it has got its role, piece by piece."""
         ...
 

@@ -130,5 +130,9 @@ class RegionControl(Protocol):
         ...
 
     def abandon(self) -> Promoted:
-        """Gives up the other region."""
+        """Gives up the region of before a forced promotion."""
+        ...
+
+    def dismiss(self, follower: str) -> Promoted:
+        """Gives up the region that follows, by its name, so that another one may."""
         ...

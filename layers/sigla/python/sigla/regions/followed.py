@@ -24,6 +24,9 @@ BYTES_AT_ONCE: Final = 4 * 2**20
 """After so many an answer ends."""
 PATIENCE_S: Final = 2.0
 """For so long a writer waits until the follower knows how far ids are given."""
+DISMISS: Final = (
+    "If that one is lost for good, `sigla regions dismiss` with the URL of this registry makes room for another"
+)
 SILENT_MS: Final = 60_000
 """A follower that has not asked for so long is not waited for."""
 
@@ -34,8 +37,10 @@ class PolledFollower:
     What it should know is in the next answer, and the one after that says that it does. Any thread may wait for it.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, is_alone: Callable[[], bool]) -> None:
+        """is_alone: whether no region follows, as the transaction sees it in which ids are given."""
         self._clock = clock
+        self._is_alone = is_alone
         self._changed = threading.Condition()
         self._wanted: dict[str, SchemaId] = {}
         self._asked_at: int | None = None
@@ -66,12 +71,18 @@ class PolledFollower:
 
     def look(self, context: str) -> RegionSeen:  # noqa: ARG002 - as `Peer`
         """What it was told is kept here; its counters it knows best, and never lowers one."""
-        self._check_answers()
+        if not self._is_alone():
+            self._check_answers()
         return RegionSeen(Role(self._epoch, RegionKind.FOLLOWER), None)
 
     def raise_for(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
-        """Raises StoreError where it does not say in time that it knows."""
+        """Raises StoreError where it does not say in time that it knows.
+
+        Who begins to follow later is told of all ceilings before it may be promoted.
+        """
         del epoch, seen  # of the follower's own counter, which it looks at itself
+        if self._is_alone():
+            return True
         self._check_answers()
         with self._changed:
             self._wanted[context] = max(ceiling, self._wanted.get(context, SchemaId(0)))
@@ -112,35 +123,33 @@ class Followed:
         self._end = end
         self._counters = counters
 
-    def follow(self, follower: str) -> Role:
-        """Takes note that another region follows, before it is told anything. Raises NotFollowed."""
+    def begin(self) -> None:
+        """A region that asks for a copy may follow. From now on this is one of two regions. Raises NotFollowed."""
         role = self._region.role()
         if role is None:
-            self._region.set_role(None, Role(1, RegionKind.PRIMARY, peer=follower))
-            return self.follow(follower)
-        if role.kind is not RegionKind.PRIMARY:
-            raise NotFollowed(why="it follows another one itself. Give the URL of that one")
-        if "://" in role.peer or not role.peer:  # it followed before, and its follower has a name of its own
-            self._region.set_role(role, replace(role, peer=follower))
-            return self.follow(follower)
-        if role.peer != follower:
-            raise NotFollowed(
-                why=f"{role.peer} follows it already, and there can be one. Only if that one is lost, begin anew in an "
-                "empty directory of the same path on a machine of the same name"
-            )
-        return role
+            self._region.set_role(None, Role(1, RegionKind.PRIMARY))
+            self.begin()
+        else:
+            _check_may_follow(role, "")
 
     def check(self, asked: NextAsked) -> None:
-        """Whether it is the follower, and has the beginning of this journal. Raises NotFollowed."""
-        if self._region.role() is None:
+        """Whether it is the follower, and has the beginning of this journal. Raises NotFollowed.
+
+        The first one that asks is, and that is written down before it is told anything: what is given from then on, it
+        has to know first.
+        """
+        role = self._region.role()
+        if role is None:
             raise NotFollowed(why="it has no follower yet, and one begins with a copy")
-        role = self.follow(asked.follower)
-        if role.epoch != asked.epoch:
+        if role.kind is RegionKind.PRIMARY and role.epoch != asked.epoch:
             raise NotFollowed(why=f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}")
-        if asked.served and asked.served != role.at:
-            self._region.set_role(role, replace(role, at=asked.served))
+        if role.peer != asked.follower:
+            _check_may_follow(role, asked.token)
         if asked.end.position and self._place(asked.end.position) != asked.end:
             raise NotFollowed(why=f"its journal has another row {asked.end.position}: the two have gone apart")
+        known = replace(role, peer=asked.follower, at=asked.served or role.at)
+        if known != role and not self._region.set_role(role, known):
+            self.check(asked)
 
     def has_news(self, asked: NextAsked) -> bool:
         return self._end() > asked.end.position or bool(self.follower.wanted)
@@ -161,6 +170,23 @@ class Followed:
             size += len(shipment.form) + sum(len(body.schema.text) for body in shipment.bodies.values())
             if size > BYTES_AT_ONCE:
                 return
+
+
+def _check_may_follow(role: Role, token: str) -> None:
+    """Whether a region that does not follow yet may begin. token: of its role. Raises NotFollowed."""
+    if role.kind is not RegionKind.PRIMARY:
+        raise NotFollowed(why="it follows another one itself. Give the URL of that one")
+    if not role.peer:
+        return
+    if "://" not in role.peer:
+        raise NotFollowed(why=f"{role.peer} follows it already, and there can be one. {DISMISS}")
+    if not role.reconciled:  # else both regions could give ids without an end
+        raise NotFollowed(
+            why=f"it was promoted by force, and {role.peer} may have what it lacks. Run `sigla rejoin` first, or "
+            "`sigla regions abandon` if that one never comes back"
+        )
+    if role.token != token:
+        raise NotFollowed(why=f"{role.peer} was the primary before it, and is to follow it. {DISMISS}")
 
 
 def hear(region: Region, epoch: int, ceilings: dict[str, SchemaId]) -> dict[str, SchemaId]:

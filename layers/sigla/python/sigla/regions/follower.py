@@ -60,7 +60,7 @@ def check_follows(region: Region, epoch: int) -> None:
 
 
 class RegionFollower:
-    """A thread that follows. name: by which the primary knows it. tell: takes lines for operators.
+    """A thread that follows. role: has the name by which the primary knows it. tell: takes lines for operators.
 
     moved: is told when more is here than before. served: as of `NextAsked`.
     """
@@ -71,7 +71,6 @@ class RegionFollower:
         primary: Primary,
         role: Role,
         *,
-        name: str,
         tell: Callable[[dict[str, Any]], None],
         moved: Callable[[], object] = lambda: None,
         served: str = "",
@@ -79,7 +78,6 @@ class RegionFollower:
         self._here = here
         self._primary = primary
         self._role = role
-        self._name = name
         self._served = served
         self._tell = tell
         self._moved = moved
@@ -140,7 +138,9 @@ class RegionFollower:
         """One question, and what comes of its answer. Raises StoreError, NotFollowed."""
         end, role = self._here.end(), self._role
         wait_ms = WAIT_MS if self._knows_ceilings else 0
-        asked = NextAsked(self._name, end, role.epoch, wait_ms, not self._knows_ceilings, self._heard, self._served)
+        asked = NextAsked(
+            role.name, end, role.epoch, wait_ms, not self._knows_ceilings, self._heard, self._served, role.token
+        )
         asked_at = self._here.clock.elapsed()
         told = self._primary.told(asked)
         heard = hear(self._here.region, role.epoch, dict(told.ceilings))

@@ -18,11 +18,13 @@ class RegionKind(StrEnum):
 class Role:
     """What a region is. A registry without a second region has none.
 
-    epoch: goes up by one with each promotion. peer: the name of the other region. open: whether a primary takes
-    writes. token: of the planned promotion that is under way, or that made it what it is. reconciled: False after a
-    forced promotion, until the other region has rejoined, or is given up. armed: milliseconds since the epoch at which
-    the registry got its first role; 0 where every writer knows of a role at once, as in a directory. at: the URL where
-    the follower of a primary is served, as it said last; empty where that is not known. turn: goes up by one with each
+    epoch: goes up by one with each promotion. name: by which a primary knows this region, drawn when it began to
+    follow. peer: the name of the other region, or its URL where that is followed; empty while no region follows. open:
+    whether a primary takes writes. token: of the planned promotion that is under way, or that made it what it is.
+    reconciled: False after a forced promotion, until the other region has rejoined, or is given up. armed: milliseconds
+    since the epoch at which the registry got its first role; 0 where every writer knows of a role at once, as in a
+    directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
+    lost: the region that may have what this one lacks, while that is not reconciled. turn: goes up by one with each
     change of the role; set by the store.
     """
 
@@ -34,6 +36,8 @@ class Role:
     reconciled: bool = True
     armed: int = 0
     at: str = ""
+    name: str = ""
+    lost: str = ""
     turn: int = 0
 
     @property

@@ -31,6 +31,7 @@ from sigla.regions.refusals import (
     RoleChanged,
     RoleTooNew,
     StillJoining,
+    ToAbandon,
     ToRejoin,
 )
 
@@ -130,7 +131,31 @@ def abandoned(here: Roles) -> Course[Promotion]:
         raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="primary")
     if ours.reconciled:
         return Promotion(ours, changed=False)
-    return Promotion((yield from set_role(here, ours, replace(ours, reconciled=True))), changed=True)
+    return Promotion((yield from set_role(here, ours, replace(ours, reconciled=True, lost=""))), changed=True)
+
+
+def dismissed(here: Roles, follower: str) -> Course[Promotion]:
+    """Gives up the region that follows, which is lost, so that another one may. follower: its name, as it was seen.
+
+    It may have been promoted by force. Then it gives ids up to the end of the block that the next epoch is granted, and
+    none beyond: for those it would have to be followed, and is not before it is reconciled. So this region takes the
+    epoch after that one, and gives what is above.
+
+    Raises NoSecondRegion, NotTheFollower, ToAbandon, RoleChanged.
+    """
+    ours = yield from _role(here)
+    if not ours.writes:
+        raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary that takes writes")
+    is_followed = "://" not in ours.peer or bool(ours.token)
+    if not ours.reconciled and not is_followed:
+        raise ToAbandon(region=ours.peer)
+    if not ours.peer or not is_followed:
+        return Promotion(ours, changed=False)
+    if ours.peer != follower:
+        raise RoleChanged
+    lost = ", ".join(filter(None, (ours.lost, ours.peer)))
+    role = replace(ours, epoch=ours.epoch + 2, peer="", at="", token="", reconciled=False, lost=lost)
+    return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
 def _role(at: Roles) -> Course[Role]:
@@ -178,7 +203,8 @@ def _check_under_way(here: Roles, there: Roles, ours: Role, theirs: Role) -> Cou
 
 
 def _primary(ours: Role, theirs: Role) -> Role:
-    return replace(ours, epoch=ours.epoch + 1, kind=RegionKind.PRIMARY, open=True, reconciled=theirs.reconciled)
+    reconciled, lost = theirs.reconciled, theirs.lost
+    return replace(ours, epoch=ours.epoch + 1, kind=RegionKind.PRIMARY, open=True, reconciled=reconciled, lost=lost)
 
 
 def set_role(at: Roles, seen: Role, role: Role) -> Course[Role]:

@@ -107,6 +107,13 @@ class ToRejoin(NotPromoted):
     )
 
 
+class ToAbandon(NotPromoted):
+    text = (
+        "This region was promoted by force, and no other one follows it yet: `sigla regions abandon` gives {region} up "
+        "if that never comes back"
+    )
+
+
 class NotToRejoin(NotPromoted):
     text = "The region to rejoin is {kind} of epoch {epoch}, not before that of its primary: see `sigla regions`"
 

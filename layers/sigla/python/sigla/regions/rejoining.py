@@ -47,21 +47,26 @@ def rejoined(
     if theirs.kind is RegionKind.PRIMARY:
         theirs = yield from promotion.set_role(there, theirs, replace(theirs, open=False))
         yield bring
-        ours = yield from _reconciled(here)
+        ours = yield from _reconciled(here, theirs.name)
         if forget is None:
             return True
         joining = replace(theirs, epoch=ours.epoch, kind=RegionKind.JOINING, open=True, token=_FORGETS)
         theirs = yield from promotion.set_role(there, theirs, joining)
     if forget is not None:
         yield forget
-    yield from promotion.set_role(there, theirs, replace(theirs, token="", reconciled=True))
+    yield from promotion.set_role(there, theirs, replace(theirs, token="", reconciled=True, lost=""))
     return True
 
 
-def _reconciled(here: Roles) -> Course[Role]:
+def _reconciled(here: Roles, name: str) -> Course[Role]:
+    """name: of the region that is back. Others that were given up, or passed over, may be out still."""
     role: Role | None = yield partial(here.role)
     if role is None or not role.writes:
         raise RoleChanged
     if role.reconciled:
         return role
-    return (yield from promotion.set_role(here, role, replace(role, reconciled=True)))
+    lost = [each for each in role.lost.split(", ") if each]
+    others = [each for each in lost if each != name]
+    one_is_passed_over = others != lost and "://" in role.peer
+    reconciled = replace(role, reconciled=not others and not one_is_passed_over, lost=", ".join(others))
+    return (yield from promotion.set_role(here, role, reconciled))

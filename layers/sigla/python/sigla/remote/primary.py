@@ -60,6 +60,7 @@ class RemotePrimary:
             "ceilings": "all" if asked.all_ceilings else "",
             "heard": json.dumps(asked.heard),
             "served": asked.served,
+            "token": asked.token,
         }
         with self._under_way(RemoteLimits(asked.wait_ms / 1000 + 10)) as connection:
             try:
@@ -68,10 +69,10 @@ class RemotePrimary:
             except (OSError, HTTPException, ValueError) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
-    def copy(self, follower: str, write: Callable[[bytes], object]) -> None:
+    def copy(self, write: Callable[[bytes], object]) -> None:
         with self._under_way(RemoteLimits(60.0)) as connection:
             try:
-                answer = self._asked(connection, f"{COPY}?{urlencode({'follower': follower})}")
+                answer = self._asked(connection, COPY)
                 while piece := answer.read(PIECE):
                     write(piece)
             except (OSError, HTTPException) as silence:

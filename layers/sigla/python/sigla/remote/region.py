@@ -77,8 +77,11 @@ class RemoteRegion:
     def abandon(self) -> dict[str, Any]:
         return self._asked("POST", f"{REGION}/abandon", {})
 
+    def dismiss(self, follower: str) -> dict[str, Any]:
+        return self._asked("POST", f"{REGION}/dismiss", {"follower": follower})
+
     def _asked(self, method: str, path: str, form: object = None, *, patience_s: float = PATIENCE_S) -> dict[str, Any]:
-        limits = RemoteLimits(patience_s, patience_s, MOST_BYTES)
+        limits = RemoteLimits(patience_s, patience_s, longest=MOST_BYTES)
         body = None if form is None else json.dumps(form)
         with closing(RemoteConnection(self._host, self._port, limits, self._clock, self._tls)) as connection:
             try:

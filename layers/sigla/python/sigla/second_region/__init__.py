@@ -29,12 +29,11 @@ OPEN_WITH_CREDENTIALS: Final = (
 class OtherRegion(NamedTuple):
     """What the command says of another region.
 
-    copy: fills a file with a backup, for one that follows. name: of this registry, to the one that it follows. url,
-    user: of that one, with NAME:SECRET; the URL is empty where the data say it.
+    copy: fills a file with a backup, for one that follows. url, user: of the one that is followed, with NAME:SECRET;
+    the URL is empty where the data say it.
     """
 
     copy: Callable[[Path], None]
-    name: str
     url: str = ""
     user: str = ""
 
@@ -43,6 +42,16 @@ def follows(store: EmbeddedStore) -> bool:
     """Whether it is not the primary of two regions."""
     role = store.region.role()
     return role is not None and role.kind is not RegionKind.PRIMARY
+
+
+def polled_follower(store: EmbeddedStore) -> PolledFollower:
+    """The region that follows the registry of a directory."""
+
+    def is_alone() -> bool:
+        role = store.region.role()
+        return role is not None and not role.peer
+
+    return PolledFollower(store.clock, is_alone)
 
 
 def followed(store: EmbeddedStore, follower: PolledFollower) -> Followed:
@@ -81,17 +90,16 @@ def region_of_server(
         )
     if said.url and role is not None and role.kind is RegionKind.PRIMARY:
         tell({"event": "region-primary", "epoch": role.epoch, "ignored": f"--follow {said.url}"})
-    polled = PolledFollower(store.clock)
+    polled = polled_follower(store)
     leading = Leading(followed(store, polled), said.copy, authenticate, guesses, store.clock)
     store.follow_ceilings(polled)
     store.on_committed(leading.wake)
     tables = RoleTables(store.journal.end)
-    control = ServedRegion(store, name=said.name, user=said.user, follower=lambda: keeper.follower)
+    control = ServedRegion(store, user=said.user, follower=lambda: keeper.follower)
     keeper = RegionKeeper(
         store,
         tables,
         exporters,
-        name=said.name,
         user=said.user,
         served=served,
         asked_ms_ago=lambda: polled.asked_ms_ago,

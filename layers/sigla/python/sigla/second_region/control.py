@@ -39,17 +39,14 @@ TO_BE_REACHED: Final = (
 
 
 class ServedRegion:
-    """name: of this registry, to the one that it follows. user: NAME:SECRET, with which the other region is asked.
+    """user: NAME:SECRET, with which the other region is asked.
 
     follower: what follows now; None where nothing does.
     """
 
-    def __init__(
-        self, store: EmbeddedStore, *, name: str, user: str, follower: Callable[[], RegionFollower | None]
-    ) -> None:
+    def __init__(self, store: EmbeddedStore, *, user: str, follower: Callable[[], RegionFollower | None]) -> None:
         self._store = store
         self._region = store.region
-        self._name = name
         self._user = user
         self._follower = follower
         self._one_at_a_time = threading.Lock()
@@ -128,6 +125,11 @@ class ServedRegion:
             done = carried_out(promotion.abandoned(self._region))
             return Promoted(done.role, done.changed, other=done.role.peer)
 
+    def dismiss(self, follower: str) -> Promoted:
+        with self._course():
+            done = carried_out(promotion.dismissed(self._region, follower))
+            return Promoted(done.role, done.changed, other=follower)
+
     def other(self, url: str) -> RemoteRegion:
         """Raises RemoteMisused."""
         return RemoteRegion(url, self._user, self._store.clock)
@@ -141,7 +143,7 @@ class ServedRegion:
 
     def _drain(self, url: str, there: RemoteRegion, role: Role) -> OrderedDrain:
         here = self._store.journal.last_place
-        source = ToldShipper(RemotePrimary(url, self._user, self._store.clock), self._name, role.epoch, here)
+        source = ToldShipper(RemotePrimary(url, self._user, self._store.clock), role.name, role.epoch, here)
         target = self._store.replayer(partial(check_follows, self._region, role.epoch))
         return OrderedDrain(source, target, there=lambda: there.report().journal, here=here)
 

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol
 
@@ -11,6 +12,7 @@ from sigla.ports.regions import RegionReport, Roles
 from sigla.regions import promotion
 from sigla.regions.follower import Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
+from sigla.regions.names import drawn_name
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import RoleChanged
 from sigla.remote.failures import RemoteMisused
@@ -46,8 +48,8 @@ class Exporters(Protocol):
 class RegionKeeper:
     """One for each served registry. Its thread begins with the first role.
 
-    asked_ms_ago: when the follower has asked last. other: asks the region at a URL. name, user: of `ServedRegion`.
-    served: the URL of this server.
+    asked_ms_ago: when the follower has asked last. other: asks the region at a URL. user: of `ServedRegion`. served:
+    the URL of this server.
     """
 
     def __init__(
@@ -56,7 +58,6 @@ class RegionKeeper:
         tables: RoleTables,
         exporters: Exporters,
         *,
-        name: str,
         user: str,
         served: str,
         asked_ms_ago: Callable[[], int | None],
@@ -67,7 +68,6 @@ class RegionKeeper:
         self._region: Roles = store.region
         self._tables = tables
         self._exporters = exporters
-        self._name = name
         self._user = user
         self._served = served
         self._asked_ms_ago = asked_ms_ago
@@ -86,8 +86,10 @@ class RegionKeeper:
 
         Raises RemoteMisused.
         """
+        if role is not None and role.kind is not RegionKind.PRIMARY:
+            role = self._named(role)
         if role is not None and role.writes:
-            self._close_passed_over(role, role.at, self._region, role.epoch)
+            self._close_passed_over(role, role.at)
             role = self._region.role()
         self._store.on_role_changed(self.hear)
         if role is not None:
@@ -157,16 +159,24 @@ class RegionKeeper:
 
     def _follow(self, role: Role, url: str) -> None:
         self._stop_following()
+        role = self._named(role)
         store, primary = self._store, RemotePrimary(url, self._user, self._store.clock)
         replayer = store.replayer(partial(check_follows, store.region, role.epoch))
         here = Here(store.region, replayer, store.group, store.journal.last_place, store.clock)
         news = News()
         self.follower = follower = RegionFollower(
-            here, primary, role, name=self._name, tell=self._tell, moved=news.tell, served=self._served
+            here, primary, role, tell=self._tell, moved=news.tell, served=self._served
         )
         follower.start()
         forwarding = Forwarding(primary, store.clock)
         self._tables.follow(Following(forwarding, lambda: follower.complete_at, follower.reaches, news, store.clock))
+
+    def _named(self, role: Role) -> Role:
+        """A primary of before has no name yet by which it follows."""
+        while not role.name:
+            self._region.set_role(role, replace(role, name=drawn_name()))
+            role = self._region.role() or role
+        return role
 
     def _stop_following(self) -> None:
         follower, self.follower = self.follower, None
@@ -195,21 +205,24 @@ class RegionKeeper:
         ago = self._asked_ms_ago()
         answered = False
         if ago is None or ago > SILENT_MS:
-            answered = self._close_passed_over(role, role.at, self._region, role.epoch)
+            answered = self._close_passed_over(role, role.at)
         if not role.reconciled and is_url(role.peer):
-            answered |= self._close_passed_over(role, role.peer, self._other(role.peer), role.epoch - 1)
+            answered |= self._close_passed_over(role, role.peer)
         self._next_look = self._store.clock.elapsed() + (LOOKED_MS if answered else 0)
 
-    def _close_passed_over(self, role: Role, url: str, passed_over: Roles, epoch: int) -> bool:
-        """Whether the other region answers at the URL. epoch: of the one that is passed over, as far as it is."""
+    def _close_passed_over(self, role: Role, url: str) -> bool:
+        """Whether the other region answers at the URL. The one of the lower epoch is closed, if it is a primary."""
         if not is_url(url):
             return False
         try:
-            found = self._other(url).report()
+            other = self._other(url)
+            found = other.report()
             if found.role is None or not self._is_the_same(found):
                 return False
-            if max(found.role.epoch, role.epoch) > epoch:
-                carried_out(promotion.closed(passed_over, epoch))
+            if found.role.epoch > role.epoch:
+                carried_out(promotion.closed(self._region, role.epoch))
+            else:
+                carried_out(promotion.closed(other, role.epoch - 1))
         except (StoreError, RemoteMisused, RoleChanged):
             return False
         return True

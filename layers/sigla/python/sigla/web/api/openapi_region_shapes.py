@@ -30,6 +30,8 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
             "reconciled": FLAG,
             "armed": NUMBER,
             "at": TEXT,
+            "name": TEXT,
+            "lost": TEXT,
             "turn": NUMBER,
         },
         "epoch",
@@ -50,6 +52,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
     "RoleRequest": _object({"seen": ROLE_OR_NULL, "role": ROLE}, "role"),
     "RoleChanged": _object({"changed": FLAG}, "changed"),
     "RegionRequest": _object({"url": TEXT}, "url"),
+    "DismissalRequest": _object({"follower": TEXT}, "follower"),
     "RegionReached": _object({"why": TEXT}, "why"),
     "PromotionRequest": _object({"way": {"enum": [*WAYS]}, "url": TEXT, "primary": TEXT}),
     "Promoted": _object(

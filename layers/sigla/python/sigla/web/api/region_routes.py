@@ -21,7 +21,10 @@ REGION_ROUTES: Final = (
           refuses=(NoRegionHere,)),
     Route("POST", "/regions/promote", ADMIN, regions.promote, "Make the follower the primary", "Promoted",
           body=Body("PromotionRequest", "promoteRegion"), of_server=True, registry_wide=True, refuses=REGION),
-    Route("POST", "/regions/abandon", ADMIN, regions.abandon, "Give up the other region", "Promoted", of_server=True,
-          registry_wide=True, refuses=REGION),
+    Route("POST", "/regions/abandon", ADMIN, regions.abandon, "Give up the region of before a forced promotion",
+          "Promoted", of_server=True, registry_wide=True, refuses=REGION),
+    Route("POST", "/regions/dismiss", ADMIN, regions.dismiss, "Give up the region that follows, for another one",
+          "Promoted", body=Body("DismissalRequest", "dismissRegion"), of_server=True, registry_wide=True,
+          refuses=REGION),
 )
 # fmt: on

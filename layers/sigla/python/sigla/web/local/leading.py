@@ -96,7 +96,7 @@ class Leading:
     async def _copied(self, request: Request) -> Response:
         try:
             await self._check_admin(request)
-            await asyncio.to_thread(self._followed.follow, _follower(request.query_params))
+            await asyncio.to_thread(self._followed.begin)
             file = await asyncio.to_thread(self._made)
         except (Refusal, StoreError, OSError) as problem:
             return _refused(problem)
@@ -156,6 +156,7 @@ def _asked(said: Mapping[str, str]) -> NextAsked:
         said.get("ceilings") == "all",
         _heard(said.get("heard") or "{}"),
         said.get("served", ""),
+        said.get("token", ""),
     )
 
 

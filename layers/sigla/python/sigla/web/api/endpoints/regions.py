@@ -36,3 +36,8 @@ def promote(exchange: Exchange, registry: Registry) -> Answer:
 
 def abandon(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     return json_answer(wire.promoted(registry.regions().abandon()))
+
+
+def dismiss(exchange: Exchange, registry: Registry) -> Answer:
+    follower = wire.read_follower(exchange.body, exchange.operation)
+    return json_answer(wire.promoted(registry.regions().dismiss(follower)))

@@ -46,6 +46,12 @@ def read_url(body: bytes, operation: str) -> str:
     return text.read(body, lambda tree: _member(bind.members(tree, "RegionRequest"), "url"), operation=operation)
 
 
+def read_follower(body: bytes, operation: str) -> str:
+    return text.read(
+        body, lambda tree: _member(bind.members(tree, "DismissalRequest"), "follower"), operation=operation
+    )
+
+
 def read_promotion(body: bytes, operation: str) -> PromotionAsked:
     def asked(tree: Any) -> PromotionAsked:
         sent = bind.members(tree, "PromotionRequest")

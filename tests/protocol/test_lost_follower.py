@@ -1,0 +1,101 @@
+"""A follower is known by a name in its data: it may move. One that is lost makes room, and does no harm later."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sigla.regions import rules
+from tests.protocol.clients.server import Server, run, serving
+from tests.waiting import eventually
+
+INT, LONG, TEXT = ({"schema": json.dumps(kind)} for kind in ("int", "long", "string"))
+
+
+@contextmanager
+def following(primary: Server, data: Path, *more: str) -> Iterator[Server]:
+    """A follower whose primary knows it."""
+    with serving(data, "--follow", primary.url, *more) as server:
+        eventually(lambda: role(server)["kind"] == "follower")
+        yield server
+
+
+def role(server: Server) -> dict[str, Any]:
+    return dict(server.ask("GET", "/regions").json["role"])
+
+
+def registered(server: Server, subject: str, body: dict[str, str]) -> int:
+    answer = server.ask("POST", f"/subjects/{subject}/versions", body)
+    assert answer.status == 200, answer
+    return int(answer.json["id"])
+
+
+def stopped_for(server: Server) -> str:
+    return str(server.ask("GET", "/regions").json["problem"])
+
+
+def test_a_directory_that_is_moved_follows_on(tmp_path: Path) -> None:
+    """Its name stands in its data, with that of the host for people."""
+    with serving(tmp_path / "a") as primary:
+        with following(primary, tmp_path / "b") as follower:
+            name = role(primary)["peer"]
+            assert role(follower)["name"] == name
+        shutil.move(tmp_path / "b", tmp_path / "elsewhere")
+        registered(primary, "a", INT)
+        with serving(tmp_path / "elsewhere") as follower:
+            eventually(lambda: follower.ask("GET", "/subjects").json == ["a"])
+            assert role(primary)["peer"] == name
+            assert registered(follower, "b", LONG) == 2
+
+
+def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Path) -> None:
+    """The lost one is refused when it comes back, and what it then sends on is still done."""
+    with serving(tmp_path / "a") as primary:
+        with following(primary, tmp_path / "b"):
+            lost = role(primary)["peer"]
+        registered(primary, "a", INT)
+        refused = run("serve", "--port", "0", "--data", str(tmp_path / "c"), "--follow", primary.url)
+        assert (refused.returncode, lost in refused.stderr) == (2, True), "a copy that is made anew is another region"
+        assert "sigla regions dismiss" in refused.stderr
+        asked = run("regions", "dismiss", primary.url)
+        assert (asked.returncode, "--yes" in asked.stderr) == (2, True), asked.stderr
+        done = run("regions", "dismiss", primary.url, "--yes")
+        assert (done.returncode, done.stdout.startswith(f"{lost} is given up")) == (0, True), done.stderr
+        assert lost in done.stderr
+        again = run("regions", "dismiss", primary.url, "--yes")
+        assert (again.returncode, again.stdout) == (0, "No region follows: nothing was changed.\n")
+        assert registered(primary, "b", LONG) == 2 * rules.BLOCK + 1, "above all that the lost one could give"
+        with serving(tmp_path / "b") as back, following(primary, tmp_path / "c") as follower:
+            eventually(lambda: "is in epoch 3, and the follower in epoch 1" in stopped_for(back))
+            assert registered(back, "c", TEXT) == 2 * rules.BLOCK + 2
+            eventually(lambda: follower.ask("GET", "/subjects").json == ["a", "b", "c"])
+            assert registered(follower, "d", {"schema": json.dumps("double")}) == 2 * rules.BLOCK + 3
+            assert role(primary)["peer"] == role(follower)["name"] != lost
+
+
+def test_a_lost_follower_that_took_over_meanwhile_is_closed_and_gave_no_id_of_its_primary(tmp_path: Path) -> None:
+    with serving(tmp_path / "a") as primary:
+        port = primary.url.rpartition(":")[2]
+        with following(primary, tmp_path / "b") as follower:
+            registered(primary, "a", INT)
+            eventually(lambda: follower.ask("GET", "/subjects").json == ["a"])
+            primary.kill()
+            assert run("promote", follower.url, "--force", "--yes").returncode == 0
+            mine = registered(follower, "mine", LONG)
+            refused = run("serve", "--port", "0", "--data", str(tmp_path / "c"), "--follow", follower.url)
+            assert "it was promoted by force" in refused.stderr, "else both could give ids without an end"
+    assert run("regions", "dismiss", f"file:{tmp_path / 'a'}", "--yes").returncode == 0
+    with serving(tmp_path / "a", "--port", port) as primary, serving(tmp_path / "b") as back:
+        theirs = registered(primary, "theirs", TEXT)
+        assert rules.BLOCK < mine <= 2 * rules.BLOCK < theirs
+        eventually(lambda: not role(back)["open"])
+        assert back.ask("POST", "/subjects/x/versions", INT).json["error_code"] == 50003
+        assert primary.ask("PUT", "/mode", {"mode": "IMPORT"}, force="true").status == 200
+        brought = primary.ask("POST", "/subjects/y/versions", {**LONG, "id": mine, "version": 1})
+        assert (brought.status, brought.json["error_code"]) == (422, 42205), "it means something else there, perhaps"
+    joined = run("rejoin", f"file:{tmp_path / 'b'}", "--primary", f"file:{tmp_path / 'a'}", "--yes")
+    assert joined.returncode == 0, joined.stderr
+    with serving(tmp_path / "a") as primary:
+        assert json.loads(primary.ask("GET", f"/schemas/ids/{mine}").json["schema"]) == "long"
