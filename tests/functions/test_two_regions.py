@@ -51,6 +51,7 @@ class Region:
             "SIGLA_REGION_PEER": f"dynamodb+s3://{table}/{bucket}?region={other.name}",
             "SIGLA_REGION_URL": other.url,
         }
+        self.told = told
         with monkeypatch.context() as environment:
             for name, value in told.items():
                 environment.setenv(name, value)
@@ -308,6 +309,19 @@ def test_a_promotion_is_met_by_instances_that_remember_another_role(pair: Two) -
     assert pair.register(pair.b, "after", "After") == given
     assert pair.ask(pair.a, "GET", f"/schemas/ids/{given}").status == 200
     assert pair.a.turn()["carry_out"] == 1
+
+
+def test_exporters_run_in_the_primary_alone(pair: Two, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two that write to one destination would write the later state before the earlier one."""
+    told = []
+    for region in (pair.a, pair.b):
+        with monkeypatch.context() as environment, ExitStack() as opened:
+            for name, value in region.told.items():
+                environment.setenv(name, value)
+            turns = opened.enter_context(closing(wiring.exporters_handler()))
+            told.append(turns(CLOCK, None))
+    assert told[0]["exporters"] == 0
+    assert told[1] == {"event": "exporters", "follows": 1}
 
 
 def test_reads_of_a_follower_ask_as_often_as_those_of_its_primary_and_of_a_registry_that_is_alone(

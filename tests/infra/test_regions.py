@@ -20,6 +20,7 @@ PART = "Replay"
 FUNCTION = "AWS::Lambda::Function"
 PEER = "dynamodb+s3://sigla-there-Catalog/sigla-there-bodies?region=eu-central-1"
 HERE = "dynamodb+s3://sigla-here-Catalog/sigla-here-bodies?region=eu-west-1"
+IN_REGIONS = (IDENTITY, ("regions.peer", PEER))
 TABLE = "arn:<AWS::Partition>:dynamodb:eu-central-1:<AWS::AccountId>:table/sigla-there-Catalog"
 STREAM = {f"dynamodb:{each}" for each in ("DescribeStream", "GetRecords", "GetShardIterator", "ListStreams")}
 BUCKET = "arn:<AWS::Partition>:s3:::sigla-there-bodies"
@@ -109,11 +110,18 @@ def test_no_other_function_reaches_another_region(regions_stack: Template) -> No
 
 def test_a_key_of_the_other_region_is_used_by_way_of_its_stores_alone(synthesise: Synthesise) -> None:
     key = KEY.replace("us-east-1", "eu-central-1")
-    stack = synthesise(IDENTITY, ("regions.peer", PEER), ("regions.peer_key_arn", key), ("platform.key_arn", KEY))
+    stack = synthesise(*IN_REGIONS, ("regions.peer_key_arn", key), ("platform.key_arn", KEY), ("exporters", True))
     told = {each["Sid"]: each for each in statements(stack, PART)}
     assert (told["OtherKey"]["Resource"], told["Key"]["Resource"]) == (key, KEY)
     ways = told["OtherKey"]["Condition"]["StringEquals"]["kms:ViaService"]
     assert ways == [f"{store}.eu-central-1.amazonaws.com" for store in ("dynamodb", "s3", "sqs")]
+
+
+def test_functions_that_do_what_only_a_primary_does_know_that_there_are_two_regions(synthesise: Synthesise) -> None:
+    """Exporters write to their destinations from the primary alone."""
+    key = KEY.replace("us-east-1", "eu-central-1")
+    stack = synthesise(*IN_REGIONS, ("regions.peer_key_arn", key), ("platform.key_arn", KEY), ("exporters", True))
+    assert variables(stack, "Exporters")["SIGLA_REGION_PEER"] == PEER
 
 
 def test_its_clock_comes_each_minute_and_nothing_is_repeated(regions_stack: Template) -> None:

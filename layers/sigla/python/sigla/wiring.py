@@ -129,7 +129,11 @@ def exporters_handler() -> "Renewed":
         _, store = opened.enter_context(table_and_bucket(settings))
         # An AWS that is played on one machine has its destinations there.
         enter = partial(destination, store, beside="AWS_ENDPOINT_URL" in os.environ)
-        turns = ExporterTurns(store, enter, source=settings.registry_name)
+        turns: Handler = ExporterTurns(store, enter, source=settings.registry_name)
+        if settings.region_peer:
+            from sigla.functions.primary_alone import PrimaryAlone
+
+            turns = PrimaryAlone(turns, store.region, "exporters")
         ownership = opened.enter_context(owning(settings, store))
         return ownership.doing(turns) if ownership else turns
 

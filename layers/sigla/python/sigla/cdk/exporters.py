@@ -15,7 +15,7 @@ from constructs import Construct
 from sigla.cdk.parts.functions import Functions
 from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
-from sigla.cdk.variables import stored
+from sigla.cdk.variables import of_the_regions, stored
 from sigla.deployment.settings import Settings
 
 MEMORY_MB = 512
@@ -39,7 +39,7 @@ class Exporters(Construct):
             description=f"Sigla, the exporters of the registry {settings.registry_name}",
             memory_mb=MEMORY_MB,
             timeout=TIMEOUT,
-            environment=stored(settings, storage),
+            environment=stored(settings, storage) | of_the_regions(settings),
             grants=Grants(settings, storage).of_the_exporters,
             reserved_concurrent_executions=1,
         )

@@ -54,14 +54,16 @@ def variables(settings: Settings, storage: Storage, place: Place | None = None) 
         **(_of_the_pool(settings) if settings.pool else {}),
         **({"SIGLA_QUOTA_REQUESTS_PER_SECOND": f"{quota:g}"} if (quota := settings.function.quota_per_second) else {}),
         **({"SIGLA_QUOTA_VERSIONS": str(versions)} if (versions := settings.function.quota_versions) else {}),
-        **(of_the_regions(settings) if settings.regions.peer else {}),
+        **of_the_regions(settings),
         **(_of_the_place(settings, place) if place else {}),
     }
 
 
 def of_the_regions(settings: Settings) -> dict[str, str]:
-    """Where the other one is, and what this one is to be while its data do not say."""
+    """Where the other one is, and what this one is to be while its data do not say; nothing where there is one."""
     chosen = settings.regions
+    if not chosen.peer:
+        return {}
     told = {"SIGLA_REGION_PEER": chosen.peer, "SIGLA_REGION_ROLE": chosen.role}
     return told | ({"SIGLA_REGION_URL": chosen.url} if chosen.url else {})
 
