@@ -95,7 +95,8 @@ def test_a_lost_follower_that_took_over_meanwhile_is_closed_and_gave_no_id_of_it
         assert primary.ask("PUT", "/mode", {"mode": "IMPORT"}, force="true").status == 200
         brought = primary.ask("POST", "/subjects/y/versions", {**LONG, "id": mine, "version": 1})
         assert (brought.status, brought.json["error_code"]) == (422, 42205), "it means something else there, perhaps"
-    joined = run("rejoin", f"file:{tmp_path / 'b'}", "--primary", f"file:{tmp_path / 'a'}", "--yes")
+    stores = [f"file:{tmp_path / 'b'}", "--primary", f"file:{tmp_path / 'a'}"]
+    joined = run("rejoin", *stores, "--report", str(tmp_path / "rejoin.jsonl"), "--yes")
     assert joined.returncode == 0, joined.stderr
     with serving(tmp_path / "a") as primary:
         assert json.loads(primary.ask("GET", f"/schemas/ids/{mine}").json["schema"]) == "long"
