@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from sigla.cli import main
+from sigla.contract import MOST_CONTENTS
 from sigla.model import Draft, Subject
 from sigla.registry import Registry
+from sigla.remote.state import PAGE
+from sigla.schema_files import remote_facts, remote_ids
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
 from tests.unit.cli import answering
@@ -130,6 +133,32 @@ def test_many_files_take_few_requests(served: Registry, capsys: Captured) -> Non
         assert main(["check", "--registry", url]) == 0
     assert sorted(asked) == ["/associations/subjects/t3-value", "/schemas", "/schemas/guids", "/settings"]
     assert capsys.readouterr().out.splitlines()[0] == "t7.avsc: would be version 2 of t7-value"
+
+
+@pytest.mark.parametrize("command", ["check", "plan"])
+def test_a_thousand_files_take_twelve_requests(
+    command: str, served: Registry, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tenth of a thousand subjects with three versions each, with a tenth of what a request asks for."""
+    monkeypatch.setattr(remote_facts, "PAGE", PAGE // 10)
+    monkeypatch.setattr(remote_ids, "MOST_CONTENTS", MOST_CONTENTS // 10)
+    for number in range(100):
+        subject = Subject(".", f"t{number}-value")
+        served.change_config(subject, {"level": "FORWARD"})
+        for version in range(1, 4):
+            served.register(subject, Draft(record(f"R{number}", *["int"] * version)))
+        write(**{f"t{number}": record(f"R{number}", *["int"] * (3 + number % 2))})
+    asked: list[str] = []
+    answer = answering.registry(served)
+
+    def counted(path: str, credentials: str) -> tuple[int, str]:
+        asked.append(path.partition("?")[0])
+        return answer(path, credentials)
+
+    with answering.behind_a_url(counted) as url:
+        assert main([command, "--registry", url]) == 0
+    assert len(asked) <= 12, asked
+    assert ("50 new" if command == "check" else "50 changes") in capsys.readouterr().out
 
 
 # --- against a revision ----------------------------------------------------------------------------------------------

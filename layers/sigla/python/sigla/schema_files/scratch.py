@@ -14,14 +14,14 @@ from typing import TypeVar
 from sigla.changes import Change, Registered
 from sigla.errors import BodyMissing, Taken
 from sigla.journal.replay import Put, State, key_of
-from sigla.model import Body, BodyKey, Guid, SchemaId, Subject
+from sigla.model import Body, BodyKey, Guid, OfferedReference, SchemaId, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.progress import Progress, unseen
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.registry import Options, Registry
-from sigla.registry.resources import Resources
+from sigla.registry.resources import Resources, View
 from sigla.rules import names
 from sigla.schema_files.facts import Content, KnownId, RegistryFacts, scopes_above
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -34,6 +34,17 @@ class Scratch(Registry):
     """A registry over `facts`. What it is asked to write is in it alone."""
 
     catalog: "_BroughtCatalog"
+
+    def look(
+        self,
+        subject: Subject,
+        *,
+        versions: Sequence[Version] = (),
+        references: Sequence[OfferedReference] = (),
+        guess: Guid | None = None,  # noqa: ARG002 - as `Resources` has it
+    ) -> View:
+        """Asks without the guess, which saves a store a question: here it is one more content to ask another about."""
+        return super().look(subject, versions=versions, references=references)
 
     def expect(self, subjects: Collection[Subject]) -> None:
         """Brings these in together, which asks for less than one after the other."""
@@ -190,8 +201,6 @@ class _BroughtCatalog(CatalogInFront):
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
         self.brought.subjects([subject])
         self.brought.references([each.subject for each in wanted])
-        if guess is not None:
-            self.brought.content(subject.context, guess)
         return self._catalog.snapshot(subject, wanted=wanted, guess=guess)
 
     def id_of(self, context: str, guid: Guid) -> SchemaId | None:
