@@ -30,6 +30,9 @@ PAGES = {
     "guids/none": "GUID",
     "contexts": "Contexts",
     "settings": "Settings",
+    "decode": "Decode a record",
+    "log": "Log",
+    "log?subject=nothing": "Log",
     "nowhere": "No such page",
 }
 

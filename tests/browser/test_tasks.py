@@ -76,6 +76,43 @@ def test_whom_a_schema_refers_to_and_who_refers_to_it(come: Come, registry: Serv
     expect(page.get_by_role("heading", name="Version 2", exact=True)).to_be_visible()
 
 
+def test_since_which_version_a_field_is_there(come: Come, registry: Server) -> None:
+    way = come(registry, "subjects/customers-value")
+    fields = way.page.get_by_role("region", name="Fields")
+    expect(fields.get_by_role("row", name="email null | string = null version 2")).to_be_visible()
+    way.write(way.page.get_by_role("searchbox", name="Find a field"), "ZIP")
+    expect(fields.get_by_role("row")).to_have_count(3)
+    expect(fields.get_by_role("row", name="zip string version 1")).to_be_visible()
+    way.choose(fields.get_by_role("row", name="zip").get_by_role("link", name="version 1"))
+    expect(way.page.get_by_role("heading", name="Version 1", exact=True)).to_be_visible()
+
+
+def test_who_changed_what_in_the_whole_registry(come: Come, registry: Server) -> None:
+    way = come(registry, "")
+    way.choose(way.page.get_by_role("link", name="Log"))
+    way.write(way.page.get_by_role("searchbox", name="Of one subject"), "gone-value")
+    way.choose(way.page.get_by_role("button", name="Show"))
+    rows = way.page.get_by_role("region", name="Log").get_by_role("row")
+    expect(rows).to_have_count(3)
+    for at, did in enumerate(("deleted the subject", "registered version 1"), 1):
+        expect(rows.nth(at).get_by_role("cell")).to_have_text([re.compile(r"^20\d\d-"), "anyone", did, "gone-value"])
+
+
+def test_what_a_record_says_and_which_byte_breaks_it(come: Come, registry: Server) -> None:
+    way = come(registry, "")
+    page = way.page
+    way.choose(page.get_by_role("link", name="Decode"))
+    record = page.get_by_label("Bytes, as hex or base64")
+    way.write(record, "00 00000001 06616263 04 3132")
+    way.choose(page.get_by_role("button", name="Decode"))
+    expect(page.get_by_role("region", name="The value")).to_contain_text('"street": "abc"')
+    expect(page.get_by_role("link", name="address-value version 1")).to_be_visible()
+    way.write(record, "AAAAAAEIYWJj")
+    way.choose(page.get_by_role("button", name="Decode"))
+    expect(page.get_by_role("alert")).to_contain_text("It cannot be read from byte 6 on")
+    expect(page.locator("mark")).to_have_text("61")
+
+
 def test_what_is_soft_deleted_is_seen_where_it_is_asked_for(come: Come, registry: Server) -> None:
     way = come(registry, "subjects?deleted=true&q=gone")
     page = way.page

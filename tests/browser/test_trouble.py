@@ -156,6 +156,7 @@ def test_nothing_that_a_schema_says_is_run(opened: Opens) -> None:
                 f"subjects/no{encoded}",
                 f"ids/{encoded}/{encoded}",
                 f"guids/{encoded}",
+                f"log?subject={encoded}",
             ):
                 page.goto(f"{server.url}/console/{path}")
                 expect(page.locator("h1")).to_be_visible()

@@ -241,7 +241,9 @@ def guarded(keys: EmbeddedKeys, secrets: Mapping[str, str], *, by_token: bool = 
         tempfile.TemporaryDirectory() as folder,
         EmbeddedStore(shutil.copytree(data, Path(folder, "data"))) as store,
     ):
-        registry = Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets)
+        registry = Registry(
+            store.catalog, store.bodies, FixedClock(), secrets=store.secrets, recent_log=store.recent_log
+        )
         authenticate: Authenticator = BasicKeys(keys, FixedClock())
         if by_token:
             authenticate = KeysAndTokens(authenticate, tokens())

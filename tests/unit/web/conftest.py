@@ -90,7 +90,7 @@ class Client:
 @pytest.fixture
 def registry() -> Iterator[Registry]:
     with EmbeddedStore() as store:
-        yield Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets)
+        yield Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets, recent_log=store.recent_log)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """`/console/api/`: verdicts on drafts, references as a graph, the caller."""
 
 import json
+from base64 import b64encode
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -230,10 +231,15 @@ def asked_by(registry: Registry, who: Principal) -> Client:
 
 def test_a_caller_is_told_what_it_may_do(client: Client, registry: Registry) -> None:
     everything = ["read", "write", "delete", "admin"]
-    assert ask(client, "GET", "/console/api/caller") == {"name": "", "may": everything, "everything": True, "has": []}
+    assert ask(client, "GET", "/console/api/caller") == {
+        "name": "",
+        "may": everything,
+        "everything": True,
+        "has": ["log"],
+    }
     writer = asked_by(registry, principal("ada", "writer", ["a-"]))
     told = ask(writer, "GET", "/console/api/caller")
-    assert told == {"name": "ada", "may": ["read", "write"], "everything": False, "has": []}
+    assert told == {"name": "ada", "may": ["read", "write"], "everything": False, "has": ["log"]}
 
 
 @pytest.mark.usefixtures("linked")
@@ -244,3 +250,112 @@ def test_a_graph_stops_where_a_caller_may_not_look(registry: Registry) -> None:
         {"subject": "address", "version": 1, "id": 3, "deleted": False},
         {"subject": "street", "version": 1},
     ]
+
+
+# --- records -----------------------------------------------------------------------------------------------------
+
+
+def decode(client: Client, record: str, **more: Any) -> Any:
+    return ask(client, "POST", "/console/api/decode", {"record": record, **more})
+
+
+def test_a_record_is_read_as_hex_and_as_base64(client: Client) -> None:
+    id = register(client, "s", record(field("a")))["id"]
+    framed = b"\0" + id.to_bytes(4, "big") + b"\x06abc"
+    for said in (framed.hex(), framed.hex(" "), f"0x{framed.hex()}", b64encode(framed).decode()):
+        told = decode(client, said)
+        assert json.loads(told["value"]) == {"a": "abc"}
+        assert (told["schema"]["subject"], told["schema"]["version"], told["frame"]["id"]) == ("s", 1, id)
+    assert json.loads(decode(client, "0661 6263", id=id)["value"]) == {"a": "abc"}
+
+
+@pytest.mark.parametrize(
+    "part, reason, at",
+    [
+        (b"\x07\0\0\0\x01\x06abc", "BAD_MAGIC", 0),
+        (b"\0\0\0\0\x09\x06abc", "UNKNOWN_ID", None),
+        (b"\0\0\0\0\x01\x08abc", "DECODE_TRUNCATED", 6),
+    ],
+)
+def test_what_breaks_a_record_is_told_with_its_byte(client: Client, part: bytes, reason: str, at: int | None) -> None:
+    """The byte is one of what was pasted: a person looks for it there."""
+    register(client, "s", record(field("a")))
+    failure = decode(client, part.hex())["failure"]
+    assert failure.get("at") == at, failure
+    assert failure["reason"] == reason
+
+
+def test_a_number_keeps_all_its_digits(client: Client) -> None:
+    """A browser rounds what is longer than 53 bits: so the value is a text."""
+    id = register(client, "s", '"long"')["id"]
+    assert decode(client, "ff" * 9 + "01", id=id)["value"] == str(-(2**63))
+
+
+def test_what_is_no_record_is_refused(client: Client) -> None:
+    for sent in (
+        {"record": "zz!"},
+        {"record": ""},
+        {},
+        {"record": "00", "form": "base65"},
+        {"record": "00" * (2**20 + 1)},
+    ):
+        assert client("POST", "/console/api/decode", sent, JSON).status == 400, sent
+
+
+def test_a_record_of_a_schema_out_of_reach_has_an_unknown_id(client: Client, registry: Registry) -> None:
+    id = register(client, "secret", record(field("a")))["id"]
+    told = decode(asked_by(registry, principal("ada", "reader", ["a-"])), f"00{id:08x}06616263")
+    assert told["failure"]["reason"] == "UNKNOWN_ID"
+    assert "schema" not in told
+
+
+# --- fields ------------------------------------------------------------------------------------------------------
+
+
+def fields(client: Client, subject: str, version: int) -> dict[str, Any]:
+    return {each["path"]: each for each in ask(client, "GET", f"/console/api/subjects/{subject}/fields/{version}")}
+
+
+def test_each_field_tells_which_version_added_it(client: Client) -> None:
+    ask(client, "PUT", "/config", {"compatibility": "NONE"})
+    a, b, c = field("a", doc="What it is"), field("b", "long", default=0), field("c", "int", default=1)
+    for each in ((a,), (a, b), (a, b, c), (a, c)):
+        register(client, "s", record(*each))
+    told = fields(client, "s", client("GET", "/subjects/s/versions").json[-1])
+    assert [each["name"] for each in told.values()] == ["R", "a", "c"]
+    assert (told["R/fields/a"]["since"], told["R/fields/c"]["since"]) == (1, 3)
+    assert told["R/fields/a"]["doc"] == "What it is"
+    assert told["R/fields/c"]["type"] == "int = 1"
+    assert {path: each["since"] for path, each in fields(client, "s", 2).items()}["R/fields/b"] == 2
+
+
+def test_fields_of_every_language_are_a_tree(client: Client) -> None:
+    inner = {"type": "object", "description": "Where", "properties": {"zip": {"type": "string"}}}
+    register(client, "j", json.dumps({"type": "object", "properties": {"home": inner}}), schemaType="JSON")
+    told = list(fields(client, "j", 1).values())
+    shown = [(each["depth"], each["name"], each.get("type")) for each in told]
+    assert shown == [(0, "home", "object"), (1, "zip", "string")]
+    assert told[0]["doc"] == "Where"
+    proto = 'syntax = "proto3"; message M { string id = 1; message In { int32 n = 1; } In in = 2; }'
+    register(client, "p", proto, schemaType="PROTOBUF")
+    told = list(fields(client, "p", 1).values())
+    assert {(each["depth"], each["name"]) for each in told} >= {(0, "M"), (1, "id"), (1, "in"), (1, "In"), (2, "n")}
+
+
+# --- the log -----------------------------------------------------------------------------------------------------
+
+
+def test_the_log_tells_every_change_the_newest_first(client: Client) -> None:
+    register(client, "a", record(field("a")))
+    register(client, "b", record(field("b")))
+    ask(client, "PUT", "/config/a", {"compatibility": "NONE"})
+    told = ask(client, "GET", "/console/api/log")
+    assert [each["change"] for each in told] == ["ConfigChanged", "Registered", "Registered"]
+    assert [each["change"] for each in ask(client, "GET", "/console/api/log?subject=b")] == ["Registered"]
+    assert ask(client, "GET", "/console/api/log?limit=1&offset=1") == told[1:2]
+
+
+def test_where_nothing_can_be_asked_of_the_log_there_is_no_such_path(registry: Registry) -> None:
+    away = Client(app.build(replace(registry, recent_log=None)))
+    assert away("GET", "/console/api/log").status == 404
+    assert ask(away, "GET", "/console/api/caller")["has"] == []

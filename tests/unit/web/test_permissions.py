@@ -149,6 +149,7 @@ def versions_of(subjects: list[str]) -> list[dict[str, Any]]:
 X = "/exporters"
 AN_EXPORTER = {"name": "new", "config": {"schema.registry.url": "http://there"}}
 
+FIELDS = "GET /console/api/subjects/{subject}/fields/{version}"
 VERDICT = "POST /console/api/subjects/{subject}/verdict"
 
 ROWS = (
@@ -253,6 +254,11 @@ ROWS = (
     Row("GET /console/api/graph", "/console/api/graph?subject=a-out", OUTSIDE),
     Row("GET /console/api/graph", f"/console/api/graph?subject={TEAM}", IN_TEAM),
     Row("GET /console/api/caller", "/console/api/caller", ANYWHERE),
+    Row(FIELDS, "/console/api/subjects/a-one/fields/1", IN_A),
+    Row(FIELDS, "/console/api/subjects/b-one/fields/1", OUTSIDE),
+    Row(FIELDS, "/console/api/subjects/a-out/fields/1", OUTSIDE),
+    Row("POST /console/api/decode", "/console/api/decode", ANYWHERE, {"record": "00"}),
+    Row("GET /console/api/log", "/console/api/log", OUTSIDE),
     Row("GET /mode", "/mode", ANYWHERE),
     Row("PUT /mode", "/mode", OUTSIDE, {"mode": "READONLY"}),
     Row("DELETE /mode", "/mode", OUTSIDE),

@@ -224,6 +224,7 @@ def beside(
         quotas=quotas or Quotas(),
         principals=store.principals,
         reads=store.reads,
+        recent_log=store.recent_log,
     )
     return registry, counts
 

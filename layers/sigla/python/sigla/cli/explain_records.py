@@ -1,16 +1,12 @@
 """Where the record comes from that is to be explained: a file, the command line, a topic."""
 
-import re
 import sys
-from base64 import b64decode
-from binascii import Error as NoBase64
 from pathlib import Path
 
 from sigla.cli import topics
 from sigla.cli.misuse import Misuse, Refused
+from sigla.decoding import pasted
 from sigla.decoding.explain import Given
-
-HEX = re.compile(r"(?:0x)?((?:[0-9a-fA-F]{2})+)")
 
 
 def given(record: str, form: str | None) -> Given:
@@ -22,14 +18,9 @@ def given(record: str, form: str | None) -> Given:
             return Given(Path(record).read_bytes())
         except (OSError, ValueError) as problem:
             raise Misuse(f"{record} cannot be read ({getattr(problem, 'strerror', problem)}).") from None
-    digits = HEX.fullmatch("".join(record.split()))
-    if form != "base64" and digits:
-        return Given(bytes.fromhex(digits[1]))
-    if form != "hex":
-        try:
-            return Given(b64decode("".join(record.split()), validate=True))
-        except (NoBase64, ValueError):
-            pass
+    part = b"" if form != pasted.HEX and not record.strip() else pasted.bytes_of(record, form)
+    if part is not None:
+        return Given(part)
     shown = record if len(record) <= 40 else f"{record[:40]}…"
     raise Misuse(f"{shown} is neither a file nor {form or 'hex nor base64'}.")
 

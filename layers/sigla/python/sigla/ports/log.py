@@ -75,6 +75,12 @@ class Misfit(NamedTuple):
     is_told: bool = False
 
 
+class RecentLog(Protocol):
+    """Commits from the newest one back, where that can be asked while the registry answers."""
+
+    def recent(self) -> Iterator[LogEntry]: ...
+
+
 class Log(Protocol):
     """Link by link and entry by entry. link: how one link is called."""
 

@@ -10,7 +10,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
-from sigla.ports.log import Log
+from sigla.ports.log import Log, RecentLog
 from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import Principals
 from sigla.ports.reads import Reads
@@ -33,6 +33,11 @@ class Store(Protocol):
     def journal(self) -> Journal: ...
     @property
     def log(self) -> Log: ...
+    @property
+    def recent_log(self) -> RecentLog | None:
+        """None where the journal is for its operators alone."""
+        ...
+
     @property
     def inventory(self) -> Inventory: ...
     @property

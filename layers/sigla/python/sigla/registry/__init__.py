@@ -4,6 +4,8 @@ from sigla.registry import check as _check
 from sigla.registry import contexts as _contexts
 from sigla.registry import delete as _delete
 from sigla.registry import differences as _differences
+from sigla.registry import explaining as _explaining
+from sigla.registry import fields as _fields
 from sigla.registry import graphs as _graphs
 from sigla.registry import guids as _guids
 from sigla.registry import histories as _histories
@@ -46,10 +48,13 @@ class Registry(Resources):
     versions = _listing.versions
     referenced_by = _listing.referenced_by
     graph = _graphs.graph
+    fields = _fields.fields
+    explain_part = _explaining.explain_part
 
     subject_history = _histories.subject_history
     usage = _usages.usage
     names_of = _histories.names_of
+    recent_changes = _histories.recent_changes
 
     delete_version = _delete.delete_version
     delete_subject = _delete.delete_subject

@@ -8,7 +8,7 @@ from sigla.journal import ANYONE, SIGLA
 from sigla.model import Page, Subject
 from sigla.ports.log import LogEntry
 from sigla.registry.lookup import is_known
-from sigla.registry.paging import paged
+from sigla.registry.paging import paged, pulsing
 from sigla.registry.resources import Resources
 
 
@@ -22,6 +22,14 @@ def subject_history(resources: Resources, subject: Subject, *, page: Page) -> li
             raise SubjectNotFound(subject=view.subject)
         return []  # stored before histories were
     return paged(chain([first], entries), page)
+
+
+def recent_changes(resources: Resources, *, subject: str = "", page: Page) -> list[LogEntry]:
+    """Newest first. subject: only what is about it, by its qualified name."""
+    if resources.recent_log is None:
+        return []
+    found = (each for each in pulsing(resources.recent_log.recent()) if not subject or each.is_about(subject))
+    return paged(found, page)
 
 
 def names_of(resources: Resources, tokens: Iterable[str]) -> Mapping[str, str]:

@@ -26,6 +26,7 @@ from sigla.model import (
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
+from sigla.ports.log import RecentLog
 from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.reads import NoReads, Reads
 from sigla.ports.regions import RegionControl
@@ -126,6 +127,8 @@ class Resources:
     """Who stands behind the tokens of a history, and of reads."""
     reads: Reads = field(default_factory=NoReads)
     """Who read an id last."""
+    recent_log: RecentLog | None = None
+    """What was changed in the whole registry; None where that is asked elsewhere."""
     expected: Expected | None = None
     """What the caller of one verb wants its scope to be."""
 

@@ -96,6 +96,10 @@ class AwsStore:
 
         return AwsLog(self.journal, self.objects, self.clock, registry=self._registry)
 
+    @property
+    def recent_log(self) -> None:
+        """No function may read the segments of the journal."""
+
     @cached_property
     def inventory(self) -> "AwsInventory":
         from sigla.stores.dynamodb.inventory import AwsInventory

@@ -114,6 +114,14 @@ class EmbeddedLog:
         rows = self._journal.read(self._before(since))
         return (entry for _, row in rows if (entry := entry_of_row(row)).at >= since)
 
+    def recent(self) -> Iterator[LogEntry]:
+        before = self._journal.end() + 1
+        while page := self._unit.connection.execute(
+            "SELECT position, form FROM journal WHERE position < ? ORDER BY position DESC LIMIT ?", (before, PAGE)
+        ).fetchall():
+            yield from (entry_of_row(row_at(position, partial(orjson.loads, form))) for position, form in page)
+            before = page[-1][0]
+
     def links(self) -> Iterator[Link]:
         return (_link(position, form) for position, form in self._journal.forms())
 

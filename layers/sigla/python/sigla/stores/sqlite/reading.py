@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 from sigla.model import BodyKey
+from sigla.ports.log import RecentLog
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
@@ -44,6 +45,7 @@ class ReadingStore:
         self.bodies = EmbeddedBodies(unit, directory)
         self.journal = EmbeddedJournal(unit)
         self.log = EmbeddedLog(unit, self.journal)
+        self.recent_log: RecentLog = self.log
         self.principals = EmbeddedPrincipals(unit)
         self.reads = EmbeddedReads(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)

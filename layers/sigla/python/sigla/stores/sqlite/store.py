@@ -87,6 +87,7 @@ class EmbeddedStore:
             self.bodies = EmbeddedBodies(self._unit, directory)
             self.journal = EmbeddedJournal(self._unit)
             self.log = EmbeddedLog(self._unit, self.journal)
+            self.recent_log = self.log
             self.principals = EmbeddedPrincipals(self._unit)
             self.reads = EmbeddedReads(self._unit)
             self.inventory = EmbeddedInventory(self._unit, self.path, registry)

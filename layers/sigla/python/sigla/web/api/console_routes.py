@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from sigla.auth.permissions import READ
+from sigla.auth.permissions import ADMIN, READ
 from sigla.languages import LANGUAGES
 from sigla.web.api.endpoints import console
 from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
@@ -20,6 +20,14 @@ CONSOLE_ROUTES: Final = (
     Route("GET", "/console/api/graph", READ, console.graph, "Whom a subject references, and who references it",
           "Graph", query=(Query("subject", TEXT, "Its name"), Query("version", TEXT, "One version alone")),
           refuses=NO_VERSION, lists=True),
+    Route("GET", "/console/api/subjects/{subject}/fields/{version}", READ, console.fields,
+          "The fields of a version, and since which version they are there", "SchemaFields", refuses=NO_VERSION,
+          lists=True, parses=True),
+    Route("POST", "/console/api/decode", READ, console.decode, "What a record says, byte by byte", "DecodedRecord",
+          body=Body("RecordToDecode", "decode"), operation="Decode operation"),
+    Route("GET", "/console/api/log", ADMIN, console.log, "Every change of the registry, newest first", "History",
+          query=(Query("subject", TEXT, "Only what is about this subject"), *PAGED_SCHEMAS), registry_wide=True,
+          lists=True),
     Route("GET", "/console/api/caller", READ, console.caller, "The caller, and what it may do", "Caller"),
 )
 # fmt: on

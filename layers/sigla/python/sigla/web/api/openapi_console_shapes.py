@@ -73,5 +73,29 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
             "more": FLAG,
         }
     ),
+    "SchemaFields": _list(
+        _object(
+            {"depth": NUMBER, "name": TEXT, "what": TEXT, "path": TEXT, "type": TEXT, "doc": TEXT, "since": NUMBER},
+            "type",
+            "doc",
+            "since",
+        )
+    ),
+    "RecordToDecode": _object(
+        {"record": TEXT, "form": {"enum": ["hex", "base64"]}, "id": NUMBER, "context": TEXT}, "form", "id", "context"
+    ),
+    "DecodedRecord": _object(
+        {
+            "bytes": TEXT,
+            "frame": {"type": "object"},
+            "schema": {"type": "object"},
+            "value": TEXT,
+            "failure": _object({"reason": TEXT, "detail": TEXT, "at": NUMBER}, "at"),
+        },
+        "frame",
+        "schema",
+        "value",
+        "failure",
+    ),
     "Caller": _object({"name": TEXT, "may": _list(TEXT), "everything": FLAG, "has": _list(TEXT)}),
 }

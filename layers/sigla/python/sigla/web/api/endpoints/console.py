@@ -1,6 +1,7 @@
 """What the console asks beyond the API: useful by itself, and in no client's way."""
 
 from sigla.errors import SubjectNotFound
+from sigla.journal.log_entries import form_of_entry
 from sigla.model import Page, Version
 from sigla.registry import Registry
 from sigla.rules import names
@@ -9,6 +10,7 @@ from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers, requests
 from sigla.web.api.wire import console as wire
 from sigla.web.http.answer import Answer
+from sigla.web.http.refusals import NoSuchArgument
 
 
 def found(
@@ -45,8 +47,35 @@ def graph(exchange: Exchange, registry: Registry, *, subject: str, version: str)
     return json_answer(wire.graph(registry.graph(scope, version=number)))
 
 
-def caller(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
+def fields(exchange: Exchange, registry: Registry) -> Answer:
+    return json_answer([wire.schema_field(each) for each in registry.fields(exchange.subject, exchange.version)])
+
+
+def decode(exchange: Exchange, registry: Registry) -> Answer:
+    asked = wire.read_record(exchange.body, exchange.operation)
+    found = registry.explain_part(asked.part, context=asked.context, id=asked.id)
+    return json_answer(wire.explained_record(found, asked.part))
+
+
+def log(exchange: Exchange, registry: Registry, *, subject: str, offset: int, limit: int) -> Answer:
+    if registry.recent_log is None:
+        raise NoSuchArgument
+    scope = exchange.scope(subject)
+    entries = registry.recent_changes(subject=scope.qualified if scope else "", page=Page(offset, limit))
+    known = registry.names_of(entry.by for entry in entries)
+    return json_answer([form_of_entry(entry, known.get(entry.by)) for entry in entries])
+
+
+def caller(exchange: Exchange, registry: Registry) -> Answer:
     """Tells the caller what it may do: so that a page shows nothing that would be refused."""
     may = exchange.may
     told = ["read", "write", "delete", "admin"] if may is None else [each.value for each in may]
-    return json_answer({"name": exchange.caller, "may": told, "everything": exchange.reaches_everything, "has": []})
+    has = {"log": registry.recent_log is not None, "zones": registry.directory is not None}
+    return json_answer(
+        {
+            "name": exchange.caller,
+            "may": told,
+            "everything": exchange.reaches_everything,
+            "has": [name for name, is_here in has.items() if is_here],
+        }
+    )

@@ -1,10 +1,19 @@
 """Bodies of what `/console/api/` answers."""
 
+import json
+from dataclasses import dataclass
 from typing import Any
 
+from sigla.decoding.explain import Explained
+from sigla.decoding.pasted import BASE64, HEX, bytes_of
+from sigla.model import DEFAULT_CONTEXT
+from sigla.registry.explaining import MOST_BYTES
+from sigla.registry.fields import SchemaField
 from sigla.registry.graphs import Graph
 from sigla.registry.verdicts import DraftVerdict
 from sigla.rules.problems import Problem
+from sigla.web.api.wire import bind, text
+from sigla.web.http.refusals import BadRequest
 
 Json = dict[str, Any]
 
@@ -39,6 +48,54 @@ def _problem(each: Problem) -> Json:
         "column": each.position.column,
     }
     more = {"path": each.path, "reader": each.reader, "against": each.against, "remedy": each.remedy}
+    return told | {name: value for name, value in more.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class RecordToDecode:
+    """id: of a payload without a frame."""
+
+    part: bytes
+    id: int | None
+    context: str
+
+
+def read_record(body: bytes, operation: str) -> RecordToDecode:
+    """Raises BadRequest for what is neither hex nor base64, or longer than is decoded here."""
+    return text.read(body, _record, operation=operation)
+
+
+def _record(tree: Any) -> RecordToDecode:
+    sent = bind.members(tree, "RecordToDecode")
+    said, form = bind.text(sent.get("record")) or "", bind.choice(sent.get("form"), "form", (HEX, BASE64))
+    part = bytes_of(said, form)
+    if part is None:
+        raise BadRequest(reason=f"The record is not {form}." if form else "The record is neither hex nor base64.")
+    if len(part) > MOST_BYTES:
+        raise BadRequest(reason=f"The record has more than {MOST_BYTES} bytes: use sigla explain.")
+    context = bind.text(sent.get("context")) or DEFAULT_CONTEXT
+    return RecordToDecode(part, bind.integer(sent.get("id")), context)
+
+
+def explained_record(found: Explained, part: bytes) -> Json:
+    """The value is a text of JSON: numbers may be longer than a browser's. at: the byte of the whole part."""
+    told: Json = {"bytes": part.hex()}
+    if found.frame is not None:
+        told["frame"] = found.frame
+    if found.schema is not None:
+        told["schema"] = found.schema
+    if found.failure is None:
+        value = json.dumps(found.value, ensure_ascii=False, indent=2, default=str)
+        return {**told, "value": value.encode(errors="backslashreplace").decode()}
+    at = found.failure["at"]
+    before = 0 if found.in_frame or found.payload is None else len(part) - len(found.payload)
+    place = {} if at is None else {"at": at + before}
+    return {**told, "failure": {"reason": found.failure["reason"], "detail": found.failure["detail"], **place}}
+
+
+def schema_field(found: SchemaField) -> Json:
+    told: Json = {"depth": found.depth, "name": found.name, "what": found.noun, "path": found.path}
+    more = {"type": found.text, "doc": found.doc, "since": found.since}
     return told | {name: value for name, value in more.items() if value}
 
 

@@ -1,7 +1,7 @@
 /** The frame of the console: which page an address is, what stands around it, and where a key is asked for. */
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
-import { isKeyWanted, keyName, signIn, signOut, useSession } from "./registry.js";
+import { isKeyWanted, keyName, signIn, signOut, useCaller, useSession } from "./registry.js";
 import { follow, here, Link, Notice, onMove } from "./parts.js";
 
 /** @typedef {{params: Record<string, string>, query: URLSearchParams}} Place */
@@ -19,12 +19,17 @@ const PAGES = [
   ["guids/{guid}", () => import("./pages/meanings.js")],
   ["contexts", () => import("./pages/contexts.js")],
   ["settings", () => import("./pages/settings.js")],
+  ["decode", () => import("./pages/decode.js")],
+  ["log", () => import("./pages/log.js")],
 ];
 
+/** What is always there, and what is shown to whom the registry has it for. @type {[string, string, ((caller: any) => boolean)?][]} */
 const PLACES = [
   ["subjects", "Subjects"],
   ["contexts", "Contexts"],
   ["settings", "Settings"],
+  ["decode", "Decode"],
+  ["log", "Log", (caller) => caller.has.includes("log") && caller.may.includes("admin") && caller.everything],
 ];
 
 /** @param {string} path below the console, encoded */
@@ -58,6 +63,7 @@ function decoded(said) {
 function App() {
   const [at, setAt] = useState(here());
   const session = useSession();
+  const caller = useCaller();
   const main = useRef(/** @type {HTMLElement | undefined} */ (undefined));
   const first = useRef(true);
   useEffect(() => onMove(() => setAt(here())), []);
@@ -70,7 +76,7 @@ function App() {
     <header class="frame">
       <${Link} to="" class="mark">Sigla<//>
       <nav aria-label="Pages">
-        ${PLACES.map(
+        ${PLACES.filter(([, , isThere]) => !isThere || (caller && isThere(caller))).map(
           ([path, name]) => html`<${Link} to=${path} current=${at.path.split("/")[0] === path}>${name}<//>`,
         )}
       </nav>

@@ -4,6 +4,8 @@ import { html, useState } from "../vendor/preact.js";
 import { Asked, follow, Heading, Link, Name, split, Time } from "../parts.js";
 import { contextSegment, segment } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
+import { Entries } from "../entries.js";
+import { Fields } from "../fields.js";
 import { GraphPicture, referrersOf } from "../graph.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";
@@ -98,6 +100,7 @@ function Version({ subject, version, versions, before }) {
           html`<p><${Link} to=${`subjects/${segment(subject)}/diff/${before}/${version}`}>What has changed since version ${before}<//></p>`}
           <${VersionChanges} subject=${found.subject} version=${version} versions=${versions} record=${found} />
           <${SchemaText} text=${found.schema} type=${type} label=${`Text of version ${version}`} />
+          <${Fields} subject=${found.subject} version=${version} />
           <${References} references=${found.references ?? []} context=${context} />
           <${Referrers} subject=${found.subject} version=${version} />
           ${found.metadata && html`<${Beside} title="Metadata" value=${found.metadata} />`}
@@ -149,16 +152,6 @@ function Beside({ title, value }) {
 
 const ENTRIES = 20;
 
-/** What is said of the other things that a commit is about: where it is there, and where it is gone.
- * @type {Record<string, [string, string]>} */
-const DID = {
-  DELETE_SUBJECT: ["deleted the subject", ""],
-  CLEAR_SUBJECT: ["cleared the subject", ""],
-  CONFIG: ["changed its config", "removed its config"],
-  MODE: ["changed its mode", "removed its mode"],
-  ASSOC: ["associated a topic with it", "ended the association with a topic"],
-};
-
 /** @param {{subject: string}} given */
 function History({ subject }) {
   const [limit, setLimit] = useState(ENTRIES);
@@ -167,31 +160,9 @@ function History({ subject }) {
     <${Asked} path=${`subjects/${segment(subject)}/history?limit=${limit + 1}`}>
       ${(/** @type {any[]} */ found) =>
         found.length
-          ? html`<div class="scroll" tabindex="0" role="region" aria-label="History">
-                <table>
-                  <thead>
-                    <tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th></tr>
-                  </thead>
-                  <tbody>
-                    ${found.slice(0, limit).map(
-                      (entry) => html`<tr key=${entry.commit}>
-                        <td><${Time} at=${entry.at} /></td>
-                        <td>${entry.name ?? html`<span class="code">${entry.by ?? "unknown"}</span>`}</td>
-                        <td>${entry.about.map((/** @type {any} */ each) => html`<div>${done(each)}</div>`)}${entry.more && html`<div>and ${entry.more} more</div>`}</td>
-                      </tr>`,
-                    )}
-                  </tbody>
-                </table>
-              </div>
+          ? html`<${Entries} entries=${found.slice(0, limit)} label="History" />
               ${found.length > limit && html`<button class="quiet" onClick=${() => setLimit(limit + 100)}>Show earlier entries</button>`}`
           : html`<p class="hint">Nothing was told of it since this registry keeps histories.</p>`}
     <//>
   </section>`;
-}
-
-/** What was done, in words. @param {any} about */
-function done(about) {
-  if (about.type === "SCHEMA") return `${about.gone ? "deleted" : "registered"} version ${about.version}`;
-  const [did, undid] = DID[about.type] ?? [about.type.toLowerCase().replaceAll("_", " "), ""];
-  return about.gone && undid ? undid : did;
 }

@@ -1,0 +1,50 @@
+/** What commits did, in words: for the history of a subject and for the log of the registry. */
+
+import { html } from "./vendor/preact.js";
+import { Link, Name, Time } from "./parts.js";
+import { segment } from "./registry.js";
+
+/** What is said of the things that a commit is about: where it is there, and where it is gone.
+ * @type {Record<string, [string, string]>} */
+const DID = {
+  DELETE_SUBJECT: ["deleted the subject", ""],
+  CLEAR_SUBJECT: ["cleared the subject", ""],
+  CONFIG: ["changed its config", "removed its config"],
+  MODE: ["changed its mode", "removed its mode"],
+  ASSOC: ["associated a topic with it", "ended the association with a topic"],
+};
+
+/** What was done, in words. @param {any} about */
+function done(about) {
+  if (about.type === "SCHEMA") return `${about.gone ? "deleted" : "registered"} version ${about.version}`;
+  const [did, undid] = DID[about.type] ?? [about.type.toLowerCase().replaceAll("_", " "), ""];
+  return about.gone && undid ? undid : did;
+}
+
+/** @param {{entries: any[], label: string, hasSubjects?: boolean}} given hasSubjects: they are about several */
+export function Entries({ entries, label, hasSubjects }) {
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+    <table>
+      <thead>
+        <tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th>${hasSubjects && html`<th scope="col">Of</th>`}</tr>
+      </thead>
+      <tbody>
+        ${entries.map(
+          (entry) => html`<tr key=${entry.commit}>
+            <td><${Time} at=${entry.at} /></td>
+            <td>${entry.name ?? html`<span class="code">${entry.by ?? "unknown"}</span>`}</td>
+            <td>${entry.about.map((/** @type {any} */ each) => html`<div>${done(each)}</div>`)}${entry.more && html`<div>and ${entry.more} more</div>`}</td>
+            ${hasSubjects && html`<td>${entry.about.map((/** @type {any} */ each) => html`<div><${Of} about=${each} /></div>`)}</td>`}
+          </tr>`,
+        )}
+      </tbody>
+    </table>
+  </div>`;
+}
+
+/** @param {{about: any}} given */
+function Of({ about: { subject, name, version } }) {
+  if (!subject) return name ?? "the default context";
+  if (/^:\.[^:]*:$/.test(subject)) return html`<${Name} subject=${subject} /> ${name}`;
+  return html`<${Link} to=${`subjects/${segment(subject)}${version ? `/versions/${version}` : ""}`}><${Name} subject=${subject} /><//> ${name}`;
+}

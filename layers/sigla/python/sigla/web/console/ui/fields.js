@@ -1,0 +1,59 @@
+/** The fields of a version as a tree, searched by name, each with the version that added it. */
+
+import { html, useState } from "./vendor/preact.js";
+import { Asked, Link } from "./parts.js";
+import { segment } from "./registry.js";
+
+const MOST_SHOWN = 500;
+
+/** @typedef {{depth: number, name: string, what: string, path: string, type?: string, doc?: string, since?: number}} SchemaField */
+
+/** @param {{subject: string, version: number}} given */
+export function Fields({ subject, version }) {
+  return html`<section aria-labelledby="fields">
+    <h3 id="fields">Fields</h3>
+    <${Asked} path=${`console/api/subjects/${segment(subject)}/fields/${version}`}>
+      ${(/** @type {SchemaField[]} */ found) => (found.length ? html`<${Tree} fields=${found} subject=${subject} />` : html`<p class="hint">This schema has no fields.</p>`)}
+    <//>
+  </section>`;
+}
+
+/** @param {{fields: SchemaField[], subject: string}} given */
+function Tree({ fields, subject }) {
+  const [part, setPart] = useState("");
+  const shown = found(fields, part.trim().toLowerCase());
+  return html`
+    <p><label class="check">Find a field <input type="search" value=${part} autocomplete="off" spellcheck="false" onInput=${(/** @type {any} */ event) => setPart(event.target.value)} /></label></p>
+    ${shown.length
+      ? html`<div class="scroll" tabindex="0" role="region" aria-label="Fields">
+          <table class="fields">
+            <thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Since</th><th scope="col">Meaning</th></tr></thead>
+            <tbody>
+              ${shown.slice(0, MOST_SHOWN).map(
+                (each) => html`<tr key=${each.path}>
+                  <th scope="row" class=${`depth-${Math.min(each.depth, 8)}`}>${each.name}${["field", "property"].includes(each.what) ? "" : html` <span class="hint">${each.what}</span>`}</th>
+                  <td class="code">${each.type}</td>
+                  <td>${each.since ? html`<${Link} to=${`subjects/${segment(subject)}/versions/${each.since}`}>version ${each.since}<//>` : html`<span class="hint">long ago</span>`}</td>
+                  <td>${each.doc}</td>
+                </tr>`,
+              )}
+            </tbody>
+          </table>
+        </div>
+        ${shown.length > MOST_SHOWN && html`<p class="hint">${MOST_SHOWN} of ${shown.length} are shown.</p>`}`
+      : html`<p class="hint" role="status">No field has that in its name.</p>`}
+  `;
+}
+
+/** The fields with a part in their names, below those that they are in. @param {SchemaField[]} fields @param {string} part */
+function found(fields, part) {
+  if (!part) return fields;
+  const kept = new Set();
+  /** @type {number[]} */
+  const way = [];
+  fields.forEach((each, at) => {
+    way[each.depth] = at;
+    if (each.name.toLowerCase().includes(part)) way.slice(0, each.depth + 1).forEach((above) => kept.add(above));
+  });
+  return fields.filter((_, at) => kept.has(at));
+}
