@@ -36,7 +36,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import Inventory
 from sigla.ports.journal import Journal
-from sigla.ports.log import Link, Log, LogEntry, Misfit
+from sigla.ports.log import Link, Log, LogEntry, Misfit, RecentLog
 from sigla.ports.marks import Marks, Served
 from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.reads import NoReads, Reads
@@ -138,6 +138,7 @@ class StoreOf:
     principals: Principals = field(default_factory=NoPrincipals)
     reads: Reads = field(default_factory=NoReads)
     log: Log = field(default_factory=NoLog)
+    recent_log: RecentLog | None = None
     served: Served | None = None
 
     @property

@@ -25,6 +25,18 @@ def test_a_subject_is_found_by_its_name_from_any_page(come: Come, registry: Serv
     expect(page).to_have_title("customers-value · Sigla")
 
 
+def test_does_anybody_still_read_it(come: Come, registry: Server) -> None:
+    """Told of each version, and told once more to whoever is about to delete it."""
+    way = come(registry, "subjects/clicks-value")
+    page = way.page
+    usage = page.get_by_role("region", name="Usage")
+    expect(usage).to_contain_text(re.compile("Nobody has read it by its ids|No reads were counted yet"))
+    way.choose(usage.locator("summary"))
+    expect(usage.get_by_role("listitem").first).to_be_visible()
+    way.choose(page.get_by_role("button", name="Delete subject"))
+    expect(page.get_by_role("dialog")).to_contain_text(re.compile("Nobody has read it|no reads were counted"))
+
+
 def test_which_version_added_the_field_email(come: Come, registry: Server) -> None:
     way = come(registry, "subjects/customers-value")
     page = way.page

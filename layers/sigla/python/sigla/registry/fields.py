@@ -75,7 +75,9 @@ def _walk(part: SchemaPart, place: Place, depth: int) -> Iterator[tuple[Place, S
 
 
 def _field(place: Place, part: SchemaPart, depth: int, since: Version | None) -> SchemaField:
-    return SchemaField(depth, part.name or place[-1], part.noun, "/".join(place), _type_line(part), _doc_line(part), since)
+    return SchemaField(
+        depth, part.name or place[-1], part.noun, "/".join(place), _type_line(part), _doc_line(part), since
+    )
 
 
 def _type_line(part: SchemaPart) -> str:

@@ -5,6 +5,7 @@ import { Asked, counted, follow, Link, Name, Problem, split, tellDone, Waiting }
 import { ask, change, segment, useAsked, useCaller } from "./registry.js";
 import { Change } from "./changes.js";
 import { referrersOf } from "./graph.js";
+import { ReadBy } from "./usage.js";
 
 /** @param {string} subject @param {number} version */
 function placeOf(subject, version) {
@@ -48,6 +49,7 @@ export function VersionChanges({ subject, version, versions, record }) {
       path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo>
       <p>${stay ? `${counted(stay, "version")} of the subject ${stay === 1 ? "stays" : "stay"}.` : "It is the only one that is left: the subject is soft-deleted with it."}</p>
       <p>Its id ${record.id} goes on meaning the same, so data in Kafka can still be read. It can be restored: then it gets a new number and keeps its id.</p>
+      <${ReadBy} subject=${subject} version=${version} />
     <//>
   </div>`;
 }
@@ -80,6 +82,7 @@ export function SubjectChanges({ subject, versions }) {
     html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} path=${path}>
       <p>${counted(active.length, "version")} ${active.length === 1 ? "is" : "are"} soft-deleted.</p>
       <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
+      <${ReadBy} subject=${subject} />
     <//>`}
     ${!active.length && may.includes("write") &&
     html`<${Change} label="Restore subject" title=${`Restore ${name}?`} does="Restore" run=${runRestore}>
@@ -89,6 +92,7 @@ export function SubjectChanges({ subject, versions }) {
     html`<${Guarded} label="Delete subject for good" title=${`Delete ${name} for good?`} does="Delete for good" run=${runPurge} path=${path} isDeletedToo isGrave>
       <p>${counted(versions.length, "version")} ${versions.length === 1 ? "goes" : "go"}, with the subject's own config and mode. This cannot be undone.</p>
       <p>An id that no other subject has means nothing from then on: data in Kafka with it cannot be read any more.</p>
+      <${ReadBy} subject=${subject} />
     <//>`}
   </div>`;
 }
@@ -123,6 +127,7 @@ function Purge({ subject, version, record }) {
   return html`<${Guarded} label=${`Delete version ${version} for good`} title=${`Delete version ${version} of ${name} for good?`} does="Delete for good" run=${run}
     path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo isDeletedToo isGrave>
     <p>This cannot be undone.</p>
+    <${ReadBy} subject=${subject} version=${version} />
     <${Asked} path=${`schemas/ids/${record.id}/versions?deleted=true${scope}`}>
       ${(/** @type {any[]} */ found) => {
         const others = found.filter((each) => each.subject !== subject);

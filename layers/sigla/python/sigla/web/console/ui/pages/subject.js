@@ -9,6 +9,7 @@ import { Fields } from "../fields.js";
 import { GraphPicture, referrersOf } from "../graph.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";
+import { UsageOf } from "../usage.js";
 
 /** @param {{params: Record<string, string>}} given */
 export default function SubjectPage({ params }) {
@@ -44,6 +45,7 @@ function Whole({ subject, versions, wanted }) {
       </div>
     </div>
     <${InForce} subject=${subject} />
+    <${UsageOf} subject=${subject} />
     <${History} subject=${subject} />
   `;
 }

@@ -1,0 +1,48 @@
+/** Usage: who still reads the versions of a subject by their ids, and on which day last. */
+
+import { html } from "./vendor/preact.js";
+import { Asked, counted, Link, Name } from "./parts.js";
+import { segment } from "./registry.js";
+
+/** @typedef {{day: string, by: string, name?: string, subject?: string}} Read */
+/** @typedef {{subject: string, counting: boolean, since?: string, versions: {version: number, id: number, deleted: boolean, reads: Read[]}[], limits: string[]}} Usage */
+
+/** @param {{subject: string}} given */
+export function UsageOf({ subject }) {
+  return html`<section aria-labelledby="usage">
+    <h2 id="usage">Usage</h2>
+    <${Asked} path=${`subjects/${segment(subject)}/usage`}>
+      ${(/** @type {Usage} */ usage) => {
+        const read = usage.versions.filter((each) => each.reads.length);
+        return html`
+          ${read.length
+            ? html`<div class="scroll" tabindex="0" role="region" aria-label="Reads">
+                <table>
+                  <thead><tr><th scope="col">Version</th><th scope="col">Last read</th><th scope="col">By</th><th scope="col">For</th></tr></thead>
+                  <tbody>${read.map((each) => each.reads.map((one) => html`<tr>
+                    <th scope="row"><${Link} to=${`subjects/${segment(usage.subject)}/versions/${each.version}`}>Version ${each.version}<//></th>
+                    <td>${one.day}</td>
+                    <td>${one.name ?? html`<span class="code">${one.by}</span>`}</td>
+                    <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
+                  </tr>`))}</tbody>
+                </table>
+              </div>`
+            : html`<p>${usage.since ? `Nobody has read it by its ids since ${usage.since}.` : "No reads were counted yet."}</p>`}
+          <details><summary>What this does not say</summary><ul>${usage.limits.map((each) => html`<li>${each}</li>`)}</ul></details>
+        `;
+      }}
+    <//>
+  </section>`;
+}
+
+/** Whether anybody still reads what is about to go. @param {{subject: string, version?: number}} given without a version: any of them */
+export function ReadBy({ subject, version }) {
+  return html`<${Asked} path=${`subjects/${segment(subject)}/usage${version ? `?version=${version}` : ""}`}>
+    ${(/** @type {Usage} */ { since, versions }) => {
+      const reads = versions.flatMap((each) => each.reads).sort((a, b) => (a.day < b.day ? 1 : -1));
+      if (!reads.length) return html`<p>${since ? `Nobody has read it by its ids since ${since}, when counting began.` : "Whether anybody reads it is not known: no reads were counted."}</p>`;
+      const readers = new Set(reads.map((each) => each.by));
+      return html`<p class="bad-text">${counted(readers.size, "reader")} asked for its ids, last on ${reads[0].day}${reads[0].name ? ` (${reads[0].name})` : ""}.</p>`;
+    }}
+  <//>`;
+}
