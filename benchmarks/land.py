@@ -58,7 +58,10 @@ FEW: Final = 16_000
 ROUNDS: Final = 2
 BEGUN: Final = "begun"
 """A topic of so few records that a run of it is its start and its commit."""
-WRITERS: Final = ("seven", "one", BEGUN)
+MANY: Final = "many"
+"""A topic with a thousand ids for each version."""
+WRITERS: Final = ("seven", "one", MANY, orders.PROTOBUF, orders.JSON, BEGUN)
+COPIES: Final = 1_000
 AT_LEAST: Final = 8
 """Records of BEGUN: one for each file."""
 META: Final = ("partition", "offset")
@@ -219,7 +222,7 @@ class Estate:
         form = {
             "registry": {"data": str(self.root / "registry")},
             "source": source or {"kind": "files", "path": str(self.root / topic)},
-            "bind": [{"topic": topic, "reader": {"id": self.ids[topic][orders.READER if topic == "seven" else -1]}}],
+            "bind": [{"topic": topic, "reader": {"id": _reader(self.ids[topic])}}],
             "sink": {"kind": "parquet", "lake": str(out / "lake")},
             "work": str(out / "work"),
             "native": native,
@@ -255,8 +258,14 @@ def _lines(estate: Estate, rounds: int) -> Lines:
 
     ways = (estate.ours, estate.ours_in_python, estate.ours_through_spark, estate.from_avro, estate.fastavro)
     ours, in_python, through, from_avro, udf = best(*ways, topic="seven")
-    (begun,) = best_of(rounds, estate.measured(partial(estate.ours, BEGUN), of=AT_LEAST))
     ahead = installed() is not None
+    ids = f"{len(estate.ids[MANY]):,} ids"
+    few, many = best_of(rounds, *(estate.measured(partial(estate.ours, topic)) for topic in ("seven", MANY)))
+    yield Line(f"land of files, {ids} mixed", many, "s", few, "7 ids", Goal(1.3) if ahead else None)
+    for topic, label in ((orders.PROTOBUF, "Protobuf"), (orders.JSON, "JSON Schema")):
+        found, python = best(estate.ours, estate.ours_in_python, topic=topic)
+        yield Line(f"land of files, {label}", found, "s", python, "the same without the extension")
+    (begun,) = best_of(rounds, estate.measured(partial(estate.ours, BEGUN), of=AT_LEAST))
     yield Line("of it a run's start and its commit", begun, "s", ours, "land of files, 7 schemas mixed", Goal(0.1))
     yield Line("land of files, 7 schemas mixed", ours, "s", in_python, "the same without the extension")
     yield Line("land of files, 7 schemas mixed", ours, "s", udf, "fastavro UDF, Spark's writer", Goal(0.9))
@@ -306,7 +315,7 @@ def _estate(spark: SparkSession, root: Path, records: int, brokers: str) -> Esta
     with embedded(Settings(default_level="NONE"), root / "registry") as (registry, _):
         for topic in WRITERS:
             subject = Subject(".", f"{topic}-value")
-            drafts = [Draft(text=json.dumps(schema), type="AVRO") for schema in _schemas(topic)]
+            drafts = list(_drafts(topic, COPIES if records > FEW else 10))
             ids[topic] = [int(registry.register(subject, draft).id or 0) for draft in drafts]
     for topic in WRITERS:
         orders.write(root / topic, AT_LEAST if topic == BEGUN else records, ids[topic], topic)
@@ -327,8 +336,27 @@ def _produce(to: Broker, folder: Path, topic: str) -> None:
         producer.flush()
 
 
+def _reader(ids: list[int]) -> int:
+    """The id that the newest version but one has, the last of its copies."""
+    copies = len(ids) // len(orders.WEIGHTS)
+    return ids[(orders.READER + 1) * copies - 1]
+
+
+def _drafts(topic: str, copies: int) -> Iterator[Draft]:
+    """In the order of versions. copies: of each, of MANY, which differ in what they say of themselves."""
+    if topic == orders.PROTOBUF:
+        yield Draft(text=orders.PROTOBUF_TEXT, type="PROTOBUF")
+    elif topic == orders.JSON:
+        yield Draft(text=json.dumps(orders.JSON_SCHEMA), type="JSON")
+    else:
+        for schema in _schemas(topic):
+            for number in range(copies if topic == MANY else 1):
+                said = {**schema, "doc": f"copy {number}"} if topic == MANY else schema
+                yield Draft(text=json.dumps(said), type="AVRO")
+
+
 def _schemas(topic: str) -> list[orders.Schema]:
-    return orders.versions() if topic == "seven" else [orders.versions()[orders.READER]]
+    return orders.versions() if topic in ("seven", MANY) else [orders.versions()[orders.READER]]
 
 
 def _entry(path: Path) -> Entry:

@@ -1,12 +1,17 @@
 """Records of one topic, written with seven versions of a schema that are mixed all through: what `land` is measured on.
 
+The newest of them, said as Protobuf and as JSON Schema, is what landing those is measured on.
+
 145 bytes a record, 12 fields, 20 leaves: nested and nullable records, an array of records, a map, an enum, a timestamp.
 The newest version reads the others with all that Avro's resolution has: defaults, an alias, int as long, an enum's
 default, another order, a field that is skipped.
 """
 
 import io
+import json
 import struct
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -14,8 +19,13 @@ from typing import Any, Final
 import fastavro
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from google.protobuf import json_format
 
+from sigla.decoding.decoder import Source
+from sigla.decoding.protobuf import message_class
+from sigla.languages import LANGUAGES
 from sigla_pipelines.land.raw import RAW
 
 Schema = dict[str, Any]
@@ -73,46 +83,123 @@ def versions() -> list[Schema]:
     ]
 
 
+PROTOBUF: Final = "protobuf"
+JSON: Final = "json"
+"""Topics in these languages."""
+
+PROTOBUF_TEXT: Final = """
+syntax = "proto3";
+package acme;
+import "google/protobuf/timestamp.proto";
+message Order {
+  string order_id = 1;
+  int64 customer_id = 2;
+  Status status = 3;
+  google.protobuf.Timestamp created_at = 4;
+  double amount = 5;
+  string currency = 6;
+  int64 quantity = 7;
+  bool paid = 8;
+  Address address = 9;
+  repeated Item items = 10;
+  optional string note = 11;
+  map<string, string> attributes = 12;
+  enum Status { NEW = 0; PAID = 1; SHIPPED = 2; }
+  message Geo { double lat = 1; double lon = 2; }
+  message Address { string street = 1; string city = 2; optional string zip = 3; Geo geo = 4; }
+  message Item { string sku = 1; int32 qty = 2; double price = 3; }
+}
+"""
+
+
+def _object(*required: str, **properties: Any) -> Mapping[str, Any]:
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+_TEXT, _NUMBER, _WHOLE = ({"type": kind} for kind in ("string", "number", "integer"))
+JSON_SCHEMA: Final = _object(
+    "order_id",
+    "customer_id",
+    order_id=_TEXT,
+    customer_id=_WHOLE,
+    status={"enum": ["NEW", "PAID", "SHIPPED"]},
+    created_at=_WHOLE,
+    amount=_NUMBER,
+    currency=_TEXT,
+    quantity=_WHOLE,
+    paid={"type": "boolean"},
+    address=_object(street=_TEXT, city=_TEXT, zip=_TEXT, geo=_object(lat=_NUMBER, lon=_NUMBER)),
+    items={"type": "array", "items": _object(sku=_TEXT, qty=_WHOLE, price=_NUMBER)},
+    note=_TEXT,
+    attributes={"type": "object", "additionalProperties": _TEXT},
+)
+
 READER: Final = 5
 """Its place among the versions."""
 
 
 def write(folder: Path, records: int, ids: list[int], topic: str, *, files: int = 8, seed: int = 7) -> None:
-    """Files of raw records. ids: of the versions, in their order; one alone: all records are its."""
+    """Files of raw records. ids: of the versions, in their order, as many of each; one alone: all records are its."""
     random, drawn = Random(seed), np.random.default_rng(seed)
     schemas = versions() if len(ids) > 1 else [versions()[READER]]
     weights = np.array(WEIGHTS if len(ids) > 1 else (100,)) / 100
-    written = [_encoded(schema, id, random) for schema, id in zip(schemas, ids, strict=True)]
+    written = [encode_variants(topic, schema, random) for schema in schemas]
     variants = pa.array([value for values in written for value in values], pa.binary())
+    frames = pa.array([b"\0" + struct.pack(">I", id) for id in ids], pa.binary())
+    copies = len(ids) // len(schemas)
     keys = pa.array([b"ord-%07d" % number for number in range(len(variants))], pa.binary())
     folder.mkdir(parents=True)
     for number in range(files):
         count = records // files
-        chosen = drawn.choice(len(ids), count, p=weights) * VARIANTS + drawn.integers(VARIANTS, size=count)
-        taken = pa.array(chosen)
+        version = drawn.choice(len(schemas), count, p=weights)
+        taken = pa.array(version * VARIANTS + drawn.integers(VARIANTS, size=count))
+        frame = frames.take(pa.array(version * copies + drawn.integers(copies, size=count)))
         columns = {
             "topic": pa.repeat(topic, count),
             "partition": pa.array(np.full(count, number, np.int32)),
             "offset": pa.array(np.arange(count)),
             "timestamp": pa.array(np.full(count, 1_767_225_600_000_000)),
             "key": keys.take(taken),
-            "value": variants.take(taken),
+            "value": pc.binary_join_element_wise(frame, variants.take(taken), b""),
             "headers": pa.nulls(count, RAW.field("headers").type),
         }
         arrays = [columns[field.name].cast(field.type) for field in RAW]
         pq.write_table(pa.Table.from_arrays(arrays, schema=RAW), folder / f"part-{number:04}.parquet")
 
 
-def _encoded(schema: Schema, id: int, random: Random) -> list[bytes]:
+def encode_variants(topic: str, schema: Schema, random: Random) -> list[bytes]:
+    """Payloads without frames. topic: PROTOBUF or JSON; any other is Avro's."""
+    records = [_drawn(random) for _ in range(VARIANTS)]
+    if topic == PROTOBUF:
+        order = message_class(protobuf_source(), "acme.Order")
+        return [b"\0" + json_format.ParseDict(_as_message(record), order()).SerializeToString() for record in records]
+    if topic == JSON:
+        return [json.dumps(_as_json(record), ensure_ascii=False).encode() for record in records]
     parsed = fastavro.parse_schema(schema)
     names = [field["name"] for field in schema["fields"]]
     values = []
-    for _ in range(VARIANTS):
-        record, stream = _drawn(random), io.BytesIO()
-        stream.write(b"\0" + struct.pack(">I", id))
+    for record in records:
+        stream = io.BytesIO()
         fastavro.schemaless_writer(stream, parsed, {name: record[name] for name in names})
         values.append(stream.getvalue())
     return values
+
+
+def protobuf_source() -> Source:
+    language = LANGUAGES["PROTOBUF"]
+    parsed = language.parse(PROTOBUF_TEXT, (), False)  # noqa: FBT003 - leniently; Language's signature
+    return Source("PROTOBUF", PROTOBUF_TEXT, (), language.compiled(parsed))
+
+
+def _as_json(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what the schema does not name, and without nulls."""
+    kept = {name: value for name, value in record.items() if name not in ("cust_id", "debug") and value is not None}
+    return kept | {"address": {name: value for name, value in record["address"].items() if value is not None}}
+
+
+def _as_message(record: Mapping[str, Any]) -> dict[str, Any]:
+    moment = datetime.fromtimestamp(record["created_at"] // 10**6, UTC).isoformat().replace("+00:00", "Z")
+    return {**_as_json(record), "created_at": moment}
 
 
 def _drawn(random: Random) -> dict[str, Any]:

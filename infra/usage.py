@@ -40,8 +40,9 @@ EVENT = 1.00 / MILLION
 METRIC = 0.30
 STORED_ROWS_GB, STORED_OBJECTS_GB = 0.25 + 0.20, 0.023
 """A month; of rows with what keeps them restorable."""
-VCPU_HOUR, GB_HOUR = 0.0421, 0.0046
-"""Prices of workers on EMR Serverless."""
+EMR_HOURS = {"arm64": (0.0421, 0.0046), "x86_64": (0.0526, 0.0058)}
+"""Prices of workers on EMR Serverless, of a vCPU and of a GB: those of arm64 are the ones that all else is told by."""
+VCPU_HOUR, GB_HOUR = EMR_HOURS["arm64"]
 
 # --- what is assumed -------------------------------------------------------------------------------------------------
 

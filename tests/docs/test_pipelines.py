@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from infra import usage
 from sigla.decoding.reasons import Reason
-from sigla.deployment.choices.pipelines import LEAST_VCPUS
+from sigla.deployment.choices.pipelines import GB_PER_VCPU, LEAST_VCPUS
 from sigla_pipelines.__main__ import JOBS
 from sigla_pipelines.land.settings import Landing, read_settings
 from sigla_pipelines.land.targets import SYSTEM
@@ -101,8 +101,10 @@ def test_prefixes_are_those_that_roles_may_use() -> None:
 
 def test_costs_follow_from_what_is_said() -> None:
     """Prices, sizes and the processor time of a record stand in the sentences, and in what prices are computed by."""
-    per_vcpu, per_gb, together = map(float, re.findall(r"\$(\d\.\d{4})", PAGE))
-    assert (per_vcpu, per_gb) == (usage.VCPU_HOUR, usage.GB_HOUR)
+    said = [float(price) for price in re.findall(r"\$(\d\.\d{4})", PAGE)]
+    for (per_vcpu, per_gb), found in zip(usage.EMR_HOURS.values(), (said[:3], said[3:]), strict=True):
+        assert found == pytest.approx([per_vcpu, per_gb, per_vcpu + GB_PER_VCPU * per_gb])
+    together = said[2]
     assert together == pytest.approx(usage.WORKER_VCPU_HOUR)
     (micros,) = re.findall(r"At (\d+) µs a record", PAGE)
     assert int(micros) / 1e6 == usage.RECORD_SECONDS

@@ -1,9 +1,9 @@
 """A part of records, their values or their keys: whose they are, and what they say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 import numpy as np
@@ -33,15 +33,16 @@ _PATHS: Final = 1 << 20
 class RecordGroup:
     """Rows that one decoder has read.
 
-    record: the full name that it reads. columns: a StructArray, one for each of `rows`. unchecked: it could not be
-    checked whether the schema is the subject's. unnamed: how many properties a row has that the reader does not name,
-    by the path of the column that has them; "" of none.
+    record: the full name that it reads. columns: a StructArray, one for each of `rows`. versions: of the subject, that
+    the ids are; 0 where they are none. unchecked: it could not be checked whether the schema is the subject's. unnamed:
+    how many properties a row has that the reader does not name, by the path of the column that has them; "" of none.
     """
 
     head: Head
     record: str
     rows: Rows
     columns: pa.Array
+    versions: npt.NDArray[np.int64]
     unchecked: npt.NDArray[np.bool_]
     unnamed: Mapping[str, npt.NDArray[np.int64]]
 
@@ -69,60 +70,88 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class _Judged:
-    """What wrote records: a schema, or a message of one. number: by which the decoder of its record knows it."""
-
-    head: Head
-    record: str
-    number: int
-    unchecked: bool
-
-
-@dataclass(frozen=True, slots=True)
 class _Judgment:
-    """What becomes of records of one writer. subject: "" where it is unknown. read: None where `failure` says why."""
+    """What becomes of the records of a writer: a schema, or a message of one.
 
-    subject: str
-    read: _Judged | None = None
+    subject: "" where it is unknown. decoder: where in `Judge.decoders` its record's is, NONE where `failure` says why
+    there is none. number: by which that knows it. by_message: Protobuf's, of which each message is judged by itself.
+    """
+
+    subject: str = ""
+    decoder: int = NONE
+    number: int = NONE
+    version: int = 0
+    unchecked: bool = False
     failure: Unreadable | None = None
+    by_message: bool = False
 
 
 class Judge:
     """Which writers of one binding are read, and as what: asked once for each in a task's share of a batch.
 
-    Thousands of schemas may have written the records of one topic: what is known of one is looked up, and no more.
+    Thousands of schemas may have written the records of one topic: what is known of them is looked up all at once.
+    `decoders` has the head and the record of each decoder.
     """
 
     def __init__(self, binding: Binding, plan: Plan, readers: Readers) -> None:
         self.binding = binding
         self.plan = plan
         self.readers = readers
-        self._schemas: dict[int | UUID, Known | Unreadable] = {}
-        self._verdicts: dict[tuple[int | UUID, Path], _Judgment] = {}
+        self.decoders: list[tuple[Head, str]] = []
+        self.judgments: list[_Judgment] = []
+        self._places: dict[tuple[int | UUID, Path | None], int] = {}
+        self._ids, self._of_ids = np.empty(0, np.int64), np.empty(0, np.int64)
+        self._table = np.empty((0, 6), np.int64)
+        self._subjects = np.empty(0, object)
 
-    def schema(self, ref: int | UUID) -> Known | Unreadable:
-        """Raises what stores raise."""
-        if ref not in self._schemas:
-            known = self.readers.schemas
-            try:
-                self._schemas[ref] = known.by_guid(ref) if isinstance(ref, UUID) else known.by_id(ref)
-            except Unreadable as unreadable:
-                self._schemas[ref] = unreadable.with_traceback(None)
-        return self._schemas[ref]
+    def schema(self, ref: int | UUID) -> Known:
+        """Raises Unreadable, and what stores raise."""
+        schemas = self.readers.schemas
+        return schemas.by_guid(ref) if isinstance(ref, UUID) else schemas.by_id(ref)
 
-    def verdict(self, ref: int | UUID, path: Path) -> _Judgment:
-        """path: of a Protobuf message. Raises NoHead, and what stores raise."""
-        key = ref, path
-        if key not in self._verdicts:
-            known = self.schema(ref)
-            self._verdicts[key] = (
-                _Judgment("", failure=known) if isinstance(known, Unreadable) else self._judge(known, path)
+    def places(self, refs: Sequence[int | UUID]) -> npt.NDArray[np.int64]:
+        """Where in `judgments` each of them is. Raises NoHead, and what stores raise."""
+        return np.array([self.place(ref) for ref in refs], np.int64)
+
+    def places_of_ids(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """The same of ids alone, most of which are known."""
+        at = np.searchsorted(self._ids, ids).clip(max=max(len(self._ids) - 1, 0))
+        known = self._ids[at] == ids if len(self._ids) else np.zeros(len(ids), bool)
+        if not known.all():
+            new = ids[~known]
+            places = np.concatenate([self._of_ids, self.places(new.tolist())])
+            together = np.concatenate([self._ids, new])
+            order = np.argsort(together)
+            self._ids, self._of_ids = together[order], places[order]
+            at = np.searchsorted(self._ids, ids)
+        found: npt.NDArray[np.int64] = self._of_ids[at]
+        return found
+
+    def place(self, ref: int | UUID, message: Path | None = None) -> int:
+        """message: of Protobuf. Raises NoHead, and what stores raise."""
+        key = ref, message
+        if key not in self._places:
+            self.judgments.append(self._judge(ref, message))
+            self._places[key] = len(self.judgments) - 1
+        return self._places[key]
+
+    def of_rows(self, places: npt.NDArray[np.int64]) -> "_OfRows":
+        """places: NONE of rows that nothing is judged of."""
+        if len(self._table) != len(self.judgments) + 1:
+            every = (*self.judgments, _Judgment())
+            self._table = np.array(
+                [(e.decoder, e.number, e.version, e.unchecked, e.failure is not None, e.by_message) for e in every],
+                np.int64,
             )
-        return self._verdicts[key]
+            self._subjects = np.array([each.subject for each in every], object)
+        return _OfRows(self._subjects[places], *self._table[places].T)
 
-    def _judge(self, known: Known, path: Path) -> _Judgment:
-        binding, readers, subject = self.binding, self.readers, ""
+    def _judge(self, ref: int | UUID, message: Path | None) -> _Judgment:
+        binding, readers, subject, path = self.binding, self.readers, "", message or ()
         try:
+            known = self.schema(ref)
+            if message is None and known.source.type == PROTOBUF:
+                return _Judgment(by_message=True)
             record = "" if binding.strategy is Strategy.TOPIC else readers.record_name(known, path)
             subject = Subject(self.plan.context, binding.subject(record)).qualified
             head = _head(subject, record, binding, self.plan.answer)
@@ -132,29 +161,23 @@ class Judge:
             _check_selected(read, binding)
         except Unreadable as unreadable:
             return _Judgment(subject, failure=unreadable.with_traceback(None))
-        return _Judgment(subject, _Judged(head, read, number, unchecked))
+        if (head, read) not in self.decoders:
+            self.decoders.append((head, read))
+        version = head.ids.get(_id(known, self.plan), 0)
+        return _Judgment(subject, self.decoders.index((head, read)), number, version, unchecked)
 
 
-class _Coded:
-    """Rows by the few values that they have. codes: of each row where in `values` its value is; NONE of other rows."""
+@dataclass(frozen=True, slots=True)
+class _OfRows:
+    """The judgments of rows, a column for each of what they say."""
 
-    def __init__(self, values: npt.NDArray[np.int64], selected: npt.NDArray[np.bool_]) -> None:
-        encoded = pa.array(values, mask=None if selected.all() else ~selected).dictionary_encode()
-        self.values: list[int] = encoded.dictionary.to_pylist()
-        self.codes = encoded.indices.fill_null(NONE).to_numpy().astype(np.int64)
-
-    @cached_property
-    def rows(self) -> list[Rows]:
-        """Those of each value."""
-        edges = np.cumsum(np.bincount(self.codes + 1, minlength=len(self.values) + 1))[:-1]
-        return np.split(np.argsort(self.codes, kind="stable"), edges)[1:]
-
-    def spread(self, of_values: Sequence[Any], missing: Any, kind: type) -> npt.NDArray[Any]:
-        """What is said of each value, for each row. missing: of other rows."""
-        said: npt.NDArray[Any] = np.empty(len(of_values) + 1, kind)
-        said[:-1], said[-1] = of_values, missing
-        spread: npt.NDArray[Any] = said[self.codes]
-        return spread
+    subjects: npt.NDArray[np.object_]
+    decoders: npt.NDArray[np.int64]
+    numbers: npt.NDArray[np.int64]
+    versions: npt.NDArray[np.int64]
+    unchecked: npt.NDArray[np.int64]
+    failed: npt.NDArray[np.int64]
+    by_message: npt.NDArray[np.int64]
 
 
 def decode_part(records: pa.RecordBatch, judge: Judge) -> Part:
@@ -162,25 +185,30 @@ def decode_part(records: pa.RecordBatch, judge: Judge) -> Part:
 
     Raises NoHead, too, where the catalog was.
     """
-    name, plan = judge.binding.part, judge.plan
+    name = judge.binding.part
     framed = framing.read_frames(records, name)
     part = Part(name, framed, framed.status, framed.ids.copy(), np.full(len(records), "", object))
-    _check_sizes(part, plan.checks.limits.max_bytes)
-    coded = _Coded(_refs(framed), part.status == FINE)
-    refs = [each if each >= 0 else _guid(framed, each) for each in coded.values]
-    schemas = [judge.schema(ref) for ref in refs]
-    for code, known in enumerate(schemas):
-        if isinstance(refs[code], UUID) and isinstance(known, Known):
-            part.ids[coded.rows[code]] = _id(known, plan)
-    writers: list[tuple[int | UUID, Path]] = [(ref, ()) for ref in refs]
-    protobuf = [isinstance(each, Known) and each.source.type == PROTOBUF for each in schemas]
-    if any(protobuf):
-        part.framed = framed = framing.with_indexes(framed, coded.spread(protobuf, missing=False, kind=bool))
-        part.status = np.where(part.status == FINE, framed.status, part.status)
-        coded = _Coded(coded.codes * _PATHS + framed.path + 1, part.status == FINE)
-        of_messages = [divmod(each, _PATHS) for each in coded.values]
-        writers = [(refs[code], framed.paths[path - 1] if path else ()) for code, path in of_messages]
-    _decode_judged(part, coded, [judge.verdict(*each) for each in writers], judge.readers)
+    _check_sizes(part, judge.plan.checks.limits.max_bytes)
+    refs = _refs(framed)
+    rows = np.flatnonzero(part.status == FINE)
+    places = np.full(len(refs), NONE, np.int64)
+    for of, selected in ((judge.places_of_ids, rows[refs[rows] >= 0]), (_by_guid(judge, part), rows[refs[rows] < 0])):
+        _spread(places, refs, selected, of)
+    judged = judge.of_rows(places)
+    if judged.by_message.any():
+        part.framed = framing.with_indexes(framed, judged.by_message.astype(bool))
+        part.status = np.where(part.status == FINE, part.framed.status, part.status)
+        rows = np.flatnonzero(judged.by_message & (part.status == FINE))
+        places[judged.by_message.astype(bool)] = NONE
+        messages = refs * _PATHS + part.framed.path + 1
+        _spread(places, messages, rows, _by_message(judge, part.framed))
+        judged = judge.of_rows(places)
+    part.subjects = judged.subjects
+    for place in np.unique(places[judged.failed.astype(bool)]).tolist():
+        failure = judge.judgments[place].failure
+        if failure:
+            part.fail(np.flatnonzero(places == place), failure.reason, failure.detail)
+    _decode_judged(part, judge, judged)
     return part
 
 
@@ -200,8 +228,44 @@ def _id(known: Known, plan: Plan) -> int:
     return int(known.key.id) if known.key.context == plan.context else NONE
 
 
-def _guid(framed: Framed, ref: int) -> UUID:
-    return framed.guids[NONE - 1 - ref]
+def _spread(
+    places: npt.NDArray[np.int64],
+    values: npt.NDArray[np.int64],
+    rows: Rows,
+    of_values: Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]],
+) -> None:
+    """Gives these rows the places of their values, each of which is looked up once."""
+    if rows.size:
+        coded = pa.array(values if len(rows) == len(values) else values[rows]).dictionary_encode()
+        places[rows] = of_values(coded.dictionary.to_numpy())[coded.indices.to_numpy()]
+
+
+def _by_guid(judge: Judge, part: Part) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
+    """The places of GUIDs. Rows get the ids that these have here."""
+
+    def places(refs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        guids = [part.framed.guids[NONE - 1 - ref] for ref in refs.tolist()]
+        for ref, guid in zip(refs.tolist(), guids, strict=True):
+            with suppress(Unreadable):
+                part.ids[(part.framed.guid == NONE - 1 - ref) & (part.status == FINE)] = _id(
+                    judge.schema(guid), judge.plan
+                )
+        return judge.places(guids)
+
+    return places
+
+
+def _by_message(judge: Judge, framed: Framed) -> Callable[[npt.NDArray[np.int64]], npt.NDArray[np.int64]]:
+    """The places of messages: of references times `_PATHS`, with a path."""
+
+    def places(messages: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        found = []
+        for ref, path in (divmod(each, _PATHS) for each in messages.tolist()):
+            named = ref if ref >= 0 else framed.guids[NONE - 1 - ref]
+            found.append(judge.place(named, framed.paths[path - 1] if path else ()))
+        return np.array(found, np.int64)
+
+    return places
 
 
 def _head(subject: str, record: str, binding: Binding, answer: CatalogAnswer) -> Head:
@@ -237,27 +301,16 @@ def _check_selected(record: str, binding: Binding) -> None:
         raise Unreadable(Reason.INCOMPATIBLE_READER, f"written as {record}, read as {binding.message}")
 
 
-def _decode_judged(part: Part, coded: _Coded, verdicts: Sequence[_Judgment], readers: Readers) -> None:
+def _decode_judged(part: Part, judge: Judge, judged: _OfRows) -> None:
     """Rows of one record go through its decoder together, whichever schemas wrote them."""
-    part.subjects = coded.spread([each.subject for each in verdicts], missing="", kind=object)
-    decoders: dict[tuple[str, str], int] = {}
-    heads: list[_Judged] = []
-    which = []
-    for code, each in enumerate(verdicts):
-        if each.failure:
-            part.fail(coded.rows[code], each.failure.reason, each.failure.detail)
-        read = each.read
-        number = decoders.setdefault((each.subject, read.record), len(decoders)) if read else NONE
-        if read and number == len(heads):
-            heads.append(read)
-        which.append((number, read.number, read.unchecked) if read else (NONE, NONE, False))
-    of_codes = np.array([*which, (NONE, NONE, False)], np.int32)
-    decoder_of, numbers, unchecked = (of_codes[:, at][coded.codes] for at in range(3))
-    for at, judged in enumerate(heads):
-        rows = np.flatnonzero(decoder_of == at)
+    for at, (head, record) in enumerate(judge.decoders):
+        rows = np.flatnonzero(judged.decoders == at)
+        if not rows.size:
+            continue
         whole = len(rows) == len(part.status)
         payloads = part.framed.payloads if whole else part.framed.payloads.take(pa.array(rows))
-        decoded = readers.decoder(judged.head, judged.record).decode(payloads, pa.array(numbers[rows]))
+        numbers = pa.array(judged.numbers[rows], pa.int32())
+        decoded = judge.readers.decoder(head, record).decode(payloads, numbers)
         status = decoded.status.to_numpy()
         part.status[rows] = status
         for bad in np.flatnonzero(status != FINE):
@@ -266,7 +319,5 @@ def _decode_judged(part: Part, coded: _Coded, verdicts: Sequence[_Judgment], rea
                 part.details[row] = detail
             if at_byte is not None:
                 part.at[row] = at_byte
-        group = RecordGroup(
-            judged.head, judged.record, rows, decoded.rows, unchecked[rows].astype(bool), decoded.additional
-        )
-        part.groups.append(group)
+        versions, unchecked = judged.versions[rows], judged.unchecked[rows].astype(bool)
+        part.groups.append(RecordGroup(head, record, rows, decoded.rows, versions, unchecked, decoded.additional))

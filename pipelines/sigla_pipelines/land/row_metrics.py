@@ -35,7 +35,7 @@ class MetricKeys:
 
     subjects: Sequence[str] | pa.Array
     ids: Ids
-    versions: Sequence[int]
+    versions: npt.NDArray[np.int64]
     reasons: Sequence[str] | pa.Array
     of_rows: npt.NDArray[Any]
 
@@ -51,7 +51,7 @@ class MetricKeys:
 
 def keys_of_each(ids: Ids, subjects: Sequence[str], reasons: Sequence[str]) -> MetricKeys:
     """One for each row, of rows without a version."""
-    return MetricKeys(subjects, ids, [0] * len(ids), reasons, np.arange(len(ids)))
+    return MetricKeys(subjects, ids, np.zeros(len(ids), np.int64), reasons, np.arange(len(ids)))
 
 
 _MOST_PENDING: Final = 2**16

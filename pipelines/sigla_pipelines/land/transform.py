@@ -202,10 +202,11 @@ class _Share:
         for at, keyed in with_keys(rows, columns, self._landed_key(decoded, table)):
             self._write_rows(decoded, table, at, keyed, ids=decoded.value.ids[at], version=group.head.version, op="U")
         written = pa.array(ids).dictionary_encode()
-        found = written.dictionary.to_numpy()
-        versions = [group.head.ids.get(id, 0) for id in found.tolist()]
+        found, of_rows = written.dictionary.to_numpy(), written.indices.to_numpy()
+        versions = np.zeros(len(found), np.int64)
+        versions[of_rows] = group.versions[fine]
         subjects, reasons = (pa.repeat(text, len(found)) for text in (group.head.subject, ""))
-        keys = MetricKeys(subjects, found, versions, reasons, written.indices.to_numpy())
+        keys = MetricKeys(subjects, found, versions, reasons, of_rows)
         columns = {"unchecked": group.unchecked[fine].astype(np.int64), **self._unnamed(decoded, table, rows, group)}
         self._count(decoded, table, rows, keys, columns)
 

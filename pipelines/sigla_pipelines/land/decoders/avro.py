@@ -9,20 +9,19 @@ bytes, are walked from the start.
 from functools import partial
 from threading import Lock
 
-import numpy as np
 import pyarrow as pa
 
 from sigla.decoding import avro_walk
 from sigla.decoding.avro import STANDARD, understood
 from sigla.decoding.avro_plan import Plan, plan
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits
-from sigla.decoding.reasons import NUMBERS, Reason
+from sigla.decoding.reasons import Reason
 from sigla.languages.avro.tree import Record
 from sigla_pipelines.land.decoders.avro_columns import NoRoom, Room, empty_columns
 from sigla_pipelines.land.decoders.avro_fill import Filling, Unfit
 from sigla_pipelines.land.decoders.avro_native import NativeAvro, native_avro
 from sigla_pipelines.land.decoders.avro_reads import Read, Suspicious
-from sigla_pipelines.land.decoders.columns import all_fine
+from sigla_pipelines.land.decoders.columns import with_failures
 from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Decoder, Native, TooMuch, Writer
 from sigla_pipelines.land.decoders.native_columns import OF_A_BATCH, concatenated, replaced, taken_rows
 
@@ -85,14 +84,14 @@ class AvroDecoder:
         failed: dict[int, DecodeFailed] = {}
         rows = partial(self._rows_natively, self.native) if self.native else self._rows
         try:
-            return self._decoded(rows(payloads, writers, failed), failed)
+            return with_failures(rows(payloads, writers, failed), failed)
         except NoRoom:
             self._forget(0)
             if len(payloads) > 1:
                 raise TooMuch from None
         failed[0] = DecodeFailed(Reason.TOO_LARGE, "texts of 2 GiB and more, defaults among them")
         self.columns.append(None)
-        return self._decoded(self.columns.take(), failed)
+        return with_failures(self.columns.take(), failed)
 
     def _rows_natively(
         self, native: NativeAvro, payloads: pa.Array, writers: pa.Array, failed: dict[int, DecodeFailed]
@@ -159,18 +158,6 @@ class AvroDecoder:
     def _forget(self, at: int) -> None:
         self.columns.keep(at)
         self.room.again()
-
-    def _decoded(self, rows: pa.Array, failed: dict[int, DecodeFailed]) -> Decoded:
-        if not failed:
-            return all_fine(rows)
-        status = np.zeros(len(rows), np.int8)
-        at: list[int | None] = [None] * len(rows)
-        detail: list[str | None] = [None] * len(rows)
-        for row, failure in failed.items():
-            status[row] = NUMBERS[failure.reason]
-            at[row] = failure.at
-            detail[row] = failure.detail
-        return Decoded(rows, pa.array(status), pa.array(at, pa.int32()), pa.array(detail, pa.string()))
 
 
 def _no_value(_data: bytes, _at: int) -> int:

@@ -196,6 +196,20 @@ def all_fine(rows: pa.Array) -> Decoded:
     return Decoded(rows, pa.array(np.zeros(len(rows), np.int8)), *nothing)
 
 
+def with_failures(rows: pa.Array, failures: Mapping[int, DecodeFailed]) -> Decoded:
+    """rows: null where one failed. failures: by row."""
+    if not failures:
+        return all_fine(rows)
+    status = np.zeros(len(rows), np.int8)
+    at: list[int | None] = [None] * len(rows)
+    detail: list[str | None] = [None] * len(rows)
+    for row, failure in failures.items():
+        status[row] = NUMBERS[failure.reason]
+        at[row] = failure.at
+        detail[row] = failure.detail
+    return Decoded(rows, pa.array(status), pa.array(at, pa.int32()), pa.array(detail, pa.string()))
+
+
 def woven(rows: pa.Array, at: npt.NDArray[np.int64], others: Decoded) -> Decoded:
     """rows: all. at: the places of those of which others tells more; all else are fine."""
     where = np.full(len(rows), -1, np.int64)

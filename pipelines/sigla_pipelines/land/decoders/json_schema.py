@@ -20,15 +20,14 @@ one column, `value`. A property that is missing and one that is null are both nu
 so is a fraction in JSON text, where integers are exact.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
-import orjson
 import pyarrow as pa
 
 from sigla.decoding.decoder import Decode, DecodeFailed, Limits, Source, Unreadable
@@ -38,9 +37,8 @@ from sigla.decoding.reasons import FINE, Reason
 from sigla.errors import Malformed
 from sigla.languages.json_schema.drafts import draft_of
 from sigla.languages.json_schema.references import Home, Resources
-from sigla_pipelines.land.column_types import JSON
 from sigla_pipelines.land.decoders import columns
-from sigla_pipelines.land.decoders.columns import UNROLLED, Budget, Column, StructMember, Values
+from sigla_pipelines.land.decoders.columns import UNFIT, UNROLLED, Budget, Column, StructMember, Values
 from sigla_pipelines.land.decoders.decoder import Additional, Decoded, Native, Writer
 from sigla_pipelines.land.decoders.json_schema_beside import (
     Said,
@@ -54,20 +52,25 @@ from sigla_pipelines.land.decoders.json_schema_beside import (
 from sigla_pipelines.land.decoders.json_schema_notes import ROOT, JsonTags, description
 from sigla_pipelines.land.decoders.json_schema_rest import (
     NoObject,
-    Rest,
     free_name,
     others_than,
     rest_of_each,
     rest_of_object,
 )
+from sigla_pipelines.land.decoders.json_schema_shape import (
+    JSON_TYPES,
+    SCALARS,
+    TEXT,
+    Shape,
+    fits_plainly,
+    formats_of,
+    of_any,
+    shape_of,
+)
 from sigla_pipelines.land.decoders.notes import NO_TAGS, Note, with_unit
-from sigla_pipelines.land.decoders.notes import NOTHING as NO_NOTE
-from sigla_pipelines.land.decoders.times import JSON_UNITS, Times, of_json
 
 VALUE: Final = "value"
 """The one column of a schema that does not describe objects."""
-
-NOTHING: Final = type(None)
 
 
 def decoder(
@@ -91,13 +94,26 @@ class JsonSchemaDecoder:
         self.count = self.rest.count("" if self.is_object else f"{VALUE}.") if self.rest else None
         self.drops = additional is Additional.DROP
         self.type: pa.StructType = self.column.type
+        self.plain = root.plain and self.is_object
         self.writers: list[Decode] = []
         self.foreign: list[bool] = []
+        self.plainly: set[int] = set()
 
     def add(self, writer: Writer) -> int:
+        number = len(self.writers)
         self.writers.append(value_decoder(writer.source, self.reader, limits=self.limits))
         self.foreign.append(writer.source != self.reader)
-        return len(self.writers) - 1
+        if self.plain and (not self.foreign[number] or self._fits_plainly(writer)):
+            self.plainly.add(number)
+        return number
+
+    def _fits_plainly(self, writer: Writer) -> bool:
+        """Whether what the writer's schema lets pass is what the reader's columns hold, and nothing beside it."""
+        try:
+            shape = _Shapes(writer.source, Additional.KEEP, writer).root()
+        except Unreadable:
+            return False
+        return shape.plain and fits_plainly(shape.type, self.type)
 
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         values, failures = list[Any](), dict[int, DecodeFailed]()
@@ -110,6 +126,9 @@ class JsonSchemaDecoder:
             except DecodeFailed as failed:
                 values.append(None)
                 failures[row] = failed
+        if self.plainly.issuperset(numbers):
+            with suppress(*UNFIT):  # a number that fits no column, or only after rounding
+                return columns.with_failures(pa.array(values, self.type), failures)
         found = columns.decoded(self.column, values, failures)
         fine = np.flatnonzero(found.status.to_numpy() == FINE).tolist()
         return replace(found, additional=self._counted(values, self._with_rest(fine, found.rows, numbers)))
@@ -164,7 +183,7 @@ class _Shapes:
             raise Unreadable(Reason.BAD_SCHEMA, malformed.reason) from None
         self.closing = CLOSING if draft.lazy else CLOSING_MODERN
         self.tags = JsonTags(source, reader.tags, self.resources)
-        self.formats = _formats(reader.times)
+        self.formats = formats_of(reader.times)
         self.path = ROOT
         self.whole = NO_TAGS
 
@@ -216,8 +235,8 @@ class _Shapes:
             return TEXT
         beside = of_items(together(said, self.resources))
         shape = self.column(items, home, around, beside)
-        listed = _shape_of(columns.listed(shape), list, rest=rest_of_each(shape.rest, iter, attrgetter("values")))
-        return replace(listed, note=Note(tags=shape.note.tags))
+        listed = shape_of(columns.listed(shape), list, rest=rest_of_each(shape.rest, iter, attrgetter("values")))
+        return replace(listed, note=Note(tags=shape.note.tags), plain=shape.plain)
 
     def object(self, schema: Mapping[str, Any], home: Home, around: tuple[int, ...], said: Iterable[Said]) -> "Shape":
         properties, others = schema.get("properties"), schema.get("additionalProperties", False)
@@ -235,8 +254,8 @@ class _Shapes:
                 count=lambda values: pairs.count(list(map(_pairs, values))),
                 width=pairs.width,
             )
-            found = _shape_of(build, dict, rest=rest_of_each(items.rest, dict[str, Any].values, attrgetter("items")))
-            return replace(found, note=Note(tags=items.note.tags))
+            found = shape_of(build, dict, rest=rest_of_each(items.rest, dict[str, Any].values, attrgetter("items")))
+            return replace(found, note=Note(tags=items.note.tags), plain=items.plain)
         return TEXT
 
     def properties(
@@ -270,22 +289,9 @@ class _Shapes:
         inner = [(name, shape.rest) for name, shape in shapes.items() if shape.rest]
         rest = rest_of_object(list(shapes), additional, inner)
         if additional and TYPING.isdisjoint(schema):
-            return _of_any(columns.struct(members), rest)
-        return _shape_of(columns.struct(members), dict, rest=rest)
-
-
-@dataclass(frozen=True, slots=True)
-class Shape(Column):
-    """A column, and what there is beyond it.
-
-    rest: what values may have beyond it; None where there can be nothing. takes_any: whether an object's columns have a
-    place for other values, too. note: of the value. unit: what a number counts as a time.
-    """
-
-    rest: Rest | None = None
-    takes_any: bool = False
-    note: Note = NO_NOTE
-    unit: str = ""
+            return of_any(columns.struct(members), rest)
+        plain = not is_open and all(shape.plain for shape in shapes.values())
+        return replace(shape_of(columns.struct(members), dict, rest=rest), plain=plain)
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
@@ -309,91 +315,8 @@ def _pairs(value: Any) -> Any:
     return None if value is None else list(value.items())
 
 
-def _shape_of(column: Column, *kinds: type, rest: Rest | None = None) -> Shape:
-    """The same, of values of these types alone: Arrow would take some others, and make something of them."""
-    allowed = frozenset((NOTHING, *kinds))
-
-    def of_these(values: Values) -> Values:
-        odd = set(map(type, values)) - allowed
-        if odd:
-            raise TypeError(f"{JSON_TYPES[odd.pop()]} where the reader's schema has {JSON_TYPES[kinds[0]]}")
-        return values
-
-    # Scalars are counted by `len`, which who counts structs knows and does not call.
-    count = len if column.count is len else lambda values: column.count(of_these(values))
-    return _shape(column, lambda values: column.build(of_these(values)), count, rest)
-
-
-def _of_any(column: Column, rest: Rest) -> Shape:
-    """The same for objects, with a place for values of other types."""
-
-    def objects(values: Values) -> Values:
-        if set(map(type, values)) <= OBJECTS:
-            return values
-        return [value if type(value) in OBJECTS else NoObject(value) for value in values]
-
-    def build(values: Values) -> pa.Array:
-        return column.build(objects(values))
-
-    shape = _shape(column, build, lambda values: column.count(objects(values)), rest)
-    return replace(shape, takes_any=True)
-
-
-def _shape(
-    column: Column,
-    build: Callable[[Values], pa.Array],
-    count: Callable[[Values], int],
-    rest: Rest | None = None,
-) -> Shape:
-    return Shape(column.type, build, column.members, count, column.width, rest)
-
-
-def _integer(value: Any) -> int:
-    """JSON Schema has 1.0 for an integer. Raises ValueError of any other fraction, OverflowError."""
-    if value != int(value):
-        raise ValueError(f"{value} is not an integer")
-    return int(value)
-
-
-def _json_text(value: Any) -> str:
-    try:
-        return orjson.dumps(value).decode()
-    except TypeError:  # an integer beyond 64 bits
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-JSON_TYPES: Final = {
-    bool: "boolean",
-    dict: "object",
-    float: "number",
-    int: "integer",
-    list: "array",
-    str: "string",
-    NOTHING: "null",
-}
-
-OBJECTS: Final = frozenset((dict, NoObject, NOTHING))
-
 TYPING: Final = frozenset(("type", "enum", "const"))
 """Words that keep values of other types out."""
 
 CLOSING: Final = ("additionalProperties",)
 CLOSING_MODERN: Final = ("additionalProperties", "unevaluatedProperties")
-
-_ANY: Final = columns.scalar(JSON, _json_text)
-TEXT: Final = _shape(_ANY, _ANY.build, _ANY.count)
-"""JSON, of whatever it is."""
-
-
-def _formats(times: Times) -> Mapping[str, Shape]:
-    """The columns of texts whose `format` asks for another type."""
-    found = {name: _shape_of(columns.scalar(*chosen), str) for name, chosen in of_json(times).items()}
-    return {name: replace(shape, unit=JSON_UNITS.get(name, "")) for name, shape in found.items()}
-
-
-SCALARS: Final = {
-    "boolean": _shape_of(columns.scalar(pa.bool_()), bool),
-    "integer": _shape_of(columns.scalar(pa.int64(), _integer), int, float),
-    "number": _shape_of(columns.scalar(pa.float64(), float), float, int),
-    "string": _shape_of(columns.scalar(pa.string()), str),
-}

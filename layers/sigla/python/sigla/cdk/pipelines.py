@@ -75,7 +75,8 @@ class Pipelines(Construct):
         self.log = log_group(self, "Log", settings)
         self.entry = assets.Asset(self, "Entry", path=str(SOURCES / "__main__.py"))
         self.code = self._package("Code", placed(pipeline_package.code()))
-        self.packages = self._package("Packages", placed(pipeline_package.packages()))
+        packages = pipeline_package.packages(self.chosen.architecture, native=self.chosen.native)
+        self.packages = self._package("Packages", placed(packages))
         self.land = assets.Asset(self, "Landing", path=self.chosen.land) if self.chosen.land else None
         self.jars = [assets.Asset(self, f"Jar{path.stem}", path=str(path)) for path in self._jar_files()]
         self.application = self._application()
@@ -96,7 +97,7 @@ class Pipelines(Construct):
             name=f"{self.settings.stack_name}-jobs",
             release_label=self.chosen.release,
             type="SPARK",
-            architecture="ARM64",
+            architecture=self.chosen.architecture.upper(),
             maximum_capacity=emr.CfnApplication.MaximumAllowedResourcesProperty(
                 cpu=f"{self.chosen.max_vcpus} vCPU",
                 memory=f"{self.chosen.max_vcpus * GB_PER_VCPU} GB",

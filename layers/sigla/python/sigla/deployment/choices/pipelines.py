@@ -12,6 +12,7 @@ EXECUTOR_VCPUS: Final = 4
 """The workers of a run: one driver, and as many executors as it has work for and `max_vcpus` leaves room for."""
 LEAST_VCPUS: Final = DRIVER_VCPUS + EXECUTOR_VCPUS
 GB_PER_VCPU: Final = 4
+ARCHITECTURES: Final = ("arm64", "x86_64")
 
 _ID_LISTS = {"subnets": "subnet", "security_groups": "sg"}
 _SECRET = re.compile(r"|arn:aws[a-z-]*:secretsmanager:[a-z0-9-]+:[0-9]{12}:secret:[A-Za-z0-9/_+=.@-]+")
@@ -30,6 +31,9 @@ class Pipelines:
         empty: none, as where tables are plain Parquet or another catalog has them.
     hash_secret: the ARN of the secret with the key of hashed columns, `hash_key: secret:ARN` in land.yaml; empty: none.
     jars: a folder there with the connectors to Kafka; empty: files are landed.
+    architecture: of the processors, arm64 or x86_64; an hour of the latter costs a quarter more.
+    native: have the extension that decodes Avro and Protobuf in the archive: its wheel for the architecture is in dist/
+        of the clone.
     release: of EMR. The default is one with long-term support, until September 2029.
     max_vcpus: what all runs together may have at a time; each comes with 4 GB. A run begins with a driver of 2 and one
         executor of 4.
@@ -46,6 +50,8 @@ class Pipelines:
     glue_database: str = "sigla"
     hash_secret: str = ""
     jars: str = ""
+    architecture: str = "arm64"
+    native: bool = False
     release: str = "emr-spark-8.1.0"
     max_vcpus: int = 16
     idle_minutes: int = 5
@@ -74,6 +80,7 @@ RULES: Rules = {
         "it must be a name of lower-case letters, digits and _, or empty",
     ),
     "hash_secret": (_SECRET.fullmatch, "it must be the ARN of a secret in Secrets Manager, or empty"),
+    "architecture": (lambda value: value in ARCHITECTURES, f"it must be {' or '.join(ARCHITECTURES)}"),
     "release": (lambda value: re.fullmatch(r"emr-[a-z0-9.-]+", value), "it must be a release label of EMR"),
     "max_vcpus": (
         lambda value: LEAST_VCPUS <= value <= 4_000,
