@@ -55,7 +55,7 @@ def test_an_archive_is_another_one_with_the_extension_and_for_other_processors(d
 
 @pytest.mark.parametrize("architecture, command", [("arm64", "build.sh --arm64"), ("x86_64", "build.sh")])
 def test_an_extension_that_is_not_built_is_asked_for_in_a_sentence(architecture: str, command: str, dist: Path) -> None:
-    """One for this machine alone is none for EMR."""
+    """One for this machine alone does not count."""
     wheel(dist, "linux_x86_64")
     with pytest.raises(NotInstalled, match=f"for {architecture} is not in .*`native/{command}` builds it"):
         pipeline_package.packages(architecture, native=True)

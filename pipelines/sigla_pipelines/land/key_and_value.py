@@ -34,7 +34,7 @@ class RecordGroup:
     """Rows that one decoder has read.
 
     record: the full name that it reads. columns: a StructArray, one for each of `rows`. versions: of the subject, that
-    the ids are; 0 where they are none. unchecked: it could not be checked whether the schema is the subject's. unnamed:
+    the ids are; 0 without one. unchecked: it could not be checked whether the schema is the subject's. unnamed:
     how many properties a row has that the reader does not name, by the path of the column that has them; "" of none.
     """
 
@@ -73,8 +73,8 @@ class Part:
 class _Judgment:
     """What becomes of the records of a writer: a schema, or a message of one.
 
-    subject: "" where it is unknown. decoder: where in `Judge.decoders` its record's is, NONE where `failure` says why
-    there is none. number: by which that knows it. by_message: Protobuf's, of which each message is judged by itself.
+    subject: "" where it is unknown. decoder: where in `Judge.decoders` its record's is; NONE where `failure` says why.
+    number: by which that decoder knows it. by_message: Protobuf's, of which each message is judged by itself.
     """
 
     subject: str = ""

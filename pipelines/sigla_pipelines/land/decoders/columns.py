@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from sigla.decoding.decoder import DecodeFailed, Limits, Unreadable
-from sigla.decoding.reasons import FINE, NUMBERS, Reason
+from sigla.decoding.reasons import NUMBERS, Reason
 from sigla_pipelines.land.decoders.decoder import Decoded
 from sigla_pipelines.land.decoders.notes import NOTHING, Note
 
@@ -170,25 +170,26 @@ def decoded(
     values: Sequence[Any],
     failures: Mapping[int, DecodeFailed],
     diagnose: Diagnose = lambda _row: None,
+    *,
+    made: Mapping[str, pa.Array] | None = None,
 ) -> Decoded:
-    """record: a struct. values: one for each row, None where `failures` says why.
+    """record: a struct. values: one for each row, None where `failures` says why. made: columns that are there already.
 
     A row of which something does not fit fails, and no other.
     """
     found = dict(failures)
-    arrays = [_fitting(member, values, found, diagnose) for member in record.members]
-    failed = [found.get(row) for row in range(len(values))]
+    made = made or {}
+    arrays = [
+        made[member.name] if member.name in made else _fitting(member, values, found, diagnose)
+        for member in record.members
+    ]
     if arrays:
-        nulls = pa.array([each is not None for each in failed], pa.bool_())
-        rows = pa.StructArray.from_arrays(arrays, fields=list(record.type), mask=nulls)
+        nulls = np.zeros(len(values), bool)
+        nulls[list(found)] = True
+        rows = pa.StructArray.from_arrays(arrays, fields=list(record.type), mask=pa.array(nulls))
     else:
-        rows = pa.array([None if each else {} for each in failed], record.type)
-    return Decoded(
-        rows,
-        pa.array([FINE if each is None else NUMBERS[each.reason] for each in failed], pa.int8()),
-        pa.array([each and each.at for each in failed], pa.int32()),
-        pa.array([each and each.detail for each in failed], pa.string()),
-    )
+        rows = pa.array([None if row in found else {} for row in range(len(values))], record.type)
+    return with_failures(rows, found)
 
 
 def all_fine(rows: pa.Array) -> Decoded:

@@ -59,6 +59,7 @@ from sigla_pipelines.land.decoders.json_schema_rest import (
 )
 from sigla_pipelines.land.decoders.json_schema_shape import (
     JSON_TYPES,
+    NOTHING,
     SCALARS,
     TEXT,
     Shape,
@@ -94,7 +95,11 @@ class JsonSchemaDecoder:
         self.count = self.rest.count("" if self.is_object else f"{VALUE}.") if self.rest else None
         self.drops = additional is Additional.DROP
         self.type: pa.StructType = self.column.type
-        self.plain = root.plain and self.is_object
+        self.plain = pa.struct(
+            [field for field, member in zip(self.type, self.column.members, strict=True) if _is_plain(member)]
+            if self.is_object
+            else []
+        )
         self.writers: list[Decode] = []
         self.foreign: list[bool] = []
         self.plainly: set[int] = set()
@@ -103,17 +108,23 @@ class JsonSchemaDecoder:
         number = len(self.writers)
         self.writers.append(value_decoder(writer.source, self.reader, limits=self.limits))
         self.foreign.append(writer.source != self.reader)
-        if self.plain and (not self.foreign[number] or self._fits_plainly(writer)):
+        if self.plain.num_fields and (not self.foreign[number] or self._fits_plainly(writer)):
             self.plainly.add(number)
         return number
 
     def _fits_plainly(self, writer: Writer) -> bool:
-        """Whether what the writer's schema lets pass is what the reader's columns hold, and nothing beside it."""
+        """Whether what the writer's schema lets pass is what plain columns hold, where it is there."""
         try:
             shape = _Shapes(writer.source, Additional.KEEP, writer).root()
         except Unreadable:
             return False
-        return shape.plain and fits_plainly(shape.type, self.type)
+        written = {member.name: member for member in shape.members}
+        return all(
+            _is_plain(written[field.name]) and fits_plainly(written[field.name].column.type, field.type)
+            if field.name in written
+            else shape.is_closed
+            for field in self.plain
+        )
 
     def decode(self, payloads: pa.Array, writers: pa.Array) -> Decoded:
         values, failures = list[Any](), dict[int, DecodeFailed]()
@@ -126,12 +137,18 @@ class JsonSchemaDecoder:
             except DecodeFailed as failed:
                 values.append(None)
                 failures[row] = failed
-        if self.plainly.issuperset(numbers):
-            with suppress(*UNFIT):  # a number that fits no column, or only after rounding
-                return columns.with_failures(pa.array(values, self.type), failures)
-        found = columns.decoded(self.column, values, failures)
+        found = columns.decoded(self.column, values, failures, made=self._made_by_arrow(values, numbers))
         fine = np.flatnonzero(found.status.to_numpy() == FINE).tolist()
         return replace(found, additional=self._counted(values, self._with_rest(fine, found.rows, numbers)))
+
+    def _made_by_arrow(self, values: Values, writers: list[int]) -> Mapping[str, pa.Array]:
+        """The columns that are plain, by name: what a schema has let pass has their types, so each is made at once."""
+        if not self.plainly.issuperset(writers) or not {dict, NOTHING}.issuperset(map(type, values)):
+            return {}
+        with suppress(*UNFIT):  # a number that fits no column, or only after rounding
+            arrays = pa.array(values, self.plain).flatten()
+            return dict(zip((field.name for field in self.plain), arrays, strict=True))
+        return {}
 
     def _with_rest(self, fine: list[int], rows: pa.Array, writers: list[int]) -> list[int]:
         """The rows, among those that are fine, that may have more than their columns: most batches have none."""
@@ -291,7 +308,7 @@ class _Shapes:
         if additional and TYPING.isdisjoint(schema):
             return of_any(columns.struct(members), rest)
         plain = not is_open and all(shape.plain for shape in shapes.values())
-        return replace(shape_of(columns.struct(members), dict, rest=rest), plain=plain)
+        return replace(shape_of(columns.struct(members), dict, rest=rest), plain=plain, is_closed=not is_open)
 
 
 def _kind(schema: Mapping[str, Any]) -> str:
@@ -305,6 +322,10 @@ def _kind(schema: Mapping[str, Any]) -> str:
     if kinds == {"integer", "number"}:
         return "number"
     return kinds.pop() if len(kinds) == 1 else ""
+
+
+def _is_plain(member: StructMember) -> bool:
+    return isinstance(member.column, Shape) and member.column.plain
 
 
 def _getter(name: str) -> Callable[[Any], Any]:

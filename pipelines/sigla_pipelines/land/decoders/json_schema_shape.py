@@ -25,7 +25,7 @@ class Shape(Column):
 
     rest: what values may have beyond it; None where there can be nothing. takes_any: whether an object's columns have a
     place for other values, too. note: of the value. unit: what a number counts as a time. plain: Arrow itself makes the
-    column of what the schema has let pass.
+    column of what the schema has let pass. is_closed: an object has the properties that are named, and no others.
     """
 
     rest: Rest | None = None
@@ -33,6 +33,7 @@ class Shape(Column):
     note: Note = NO_NOTE
     unit: str = ""
     plain: bool = False
+    is_closed: bool = False
 
 
 def shape_of(column: Column, *kinds: type, rest: Rest | None = None) -> Shape:
