@@ -299,6 +299,18 @@ ROUNDS = 5
 @pytest.mark.parametrize("reach", REACHES)
 def test_what_is_hidden_changes_no_answer(reach: str, seed: int) -> None:
     """An admin reads meanwhile, so that what is hidden is in every memory that answers come from."""
+    compare(reach, seed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("reach", REACHES)
+def test_nor_does_it_in_ten_times_as_many_questions(reach: str) -> None:
+    """One route of a hundred, asked for one text of twenty, was found by these."""
+    for seed in range(2, 22):
+        compare(reach, seed)
+
+
+def compare(reach: str, seed: int) -> None:
     chance = random.Random(f"{reach} {seed}")
     with two_worlds(reach) as (lacking, having, guids):
         tags = tuple(f'"{each.tag(name)}"' for each in (lacking, having) for name in (*OWN, *HIDDEN))
