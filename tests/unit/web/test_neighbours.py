@@ -58,6 +58,12 @@ def a_schema(random: Random) -> dict[str, Any]:
     return {"schema": texts[kind], "schemaType": kind}
 
 
+def a_topic(number: int, subject: str) -> dict[str, Any]:
+    """One of three, that is to use the subject."""
+    topic = {"resourceName": f"t{number % 3}", "resourceNamespace": "lkc", "resourceId": f"id-{number % 3}"}
+    return {**topic, "associations": [{"subject": subject, "lifecycle": "WEAK"}]}
+
+
 def requests(seed: int, count: int) -> Iterator[Request]:
     random = Random(seed)
     makes: Sequence[Callable[[str, int, str], Request]] = (
@@ -86,6 +92,15 @@ def requests(seed: int, count: int) -> Iterator[Request]:
         lambda s, n, _v: ("POST", f"{K}/k{n % 3}/deks", {"subject": s, "encryptedKeyMaterial": "bQ=="}),
         lambda s, n, _v: ("GET", f"{K}/k{n % 3}/deks/{s}/versions", None),
         lambda s, n, _v: ("DELETE", f"{K}/k{n % 3}/deks/{s}", None),
+        lambda s, _n, v: ("GET", f"/subjects/{s}/diff/1/{v}?deleted=true", None),
+        lambda s, _n, v: ("GET", f"/subjects/{s}/versions/{v}/referencedby", None),
+        lambda s, _n, v: ("POST", f"/subjects/{s}/versions/{v}/tags", {"metadata": {"properties": {"of": s}}}),
+        lambda _s, _n, _v: ("GET", "/settings?subjectPrefix=:*:", None),
+        lambda _s, n, _v: ("GET", f"/console/api/subjects?contains=O&type=AVRO&offset={n % 2}", None),
+        lambda s, _n, _v: ("POST", f"/console/api/subjects/{s}/verdict", a_schema(random)),
+        lambda _s, n, _v: ("GET", f"/dek-registry/v1/keks?subjectPrefix=o&deleted=true&offset={n % 2}", None),
+        lambda s, n, _v: ("POST", "/associations", a_topic(n, s)),
+        lambda _s, n, _v: ("DELETE", f"/associations/resources/id-{n % 3}", None),
     )
     for _ in range(count):
         subject, version = random.choice(SUBJECTS), random.choice(("latest", "1", "2", "3"))
