@@ -64,5 +64,17 @@ def displaced(name: str, had: Had) -> Verb:
     return verb
 
 
+def buried(name: str, had: Had) -> Verb:
+    """Answers what became of an id whose version was deleted for good in the other registry."""
+    put = had.put(names.subject(name))
+
+    def verb(registry: Registry) -> importing.Report:
+        report = importing.Report()
+        importing.bury(registry, put, lambda *_: None, report)
+        return report
+
+    return verb
+
+
 def listed(context: str) -> Verb:
     return lambda registry: importing.list_context(registry, context)

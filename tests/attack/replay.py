@@ -42,6 +42,8 @@ TRAFFIC: Final[Sequence[Verb]] = tuple(
 
 LOCAL: Final = {"context": "given", "exporter": "progress"}
 """Columns that each side has for itself."""
+OWN_ROWS: Final = {"context": "NOT listed"}
+"""Rows that stand for what each side has for itself: a counter that was raised for ids which were not given then."""
 OWN_TABLES: Final = {"state", "principal"}
 
 
@@ -93,7 +95,8 @@ def _tables(catalog: Path) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
         for name in sorted({*tables.NAMES, *tables.ADDED} - OWN_TABLES):
             columns = [column for _, column, *_ in database.execute(f"PRAGMA table_info({name})")]
             wanted = ", ".join(f'"{column}"' for column in columns if column != LOCAL.get(name))
-            yield name, database.execute(f"SELECT {wanted} FROM {name} ORDER BY 1, 2").fetchall()
+            shared = f"WHERE NOT ({OWN_ROWS[name]})" if name in OWN_ROWS else ""
+            yield name, database.execute(f"SELECT {wanted} FROM {name} {shared} ORDER BY 1, 2").fetchall()
     finally:
         database.close()
 

@@ -25,7 +25,7 @@ from sigla.model import (
 from sigla.registry import Registry
 from sigla.registry.steps.numbering import continue_after
 from sigla.rules import names
-from tests.attack.importer import Had, bring, displaced, listed
+from tests.attack.importer import Had, bring, buried, displaced, listed
 from tests.attack.keys import (
     KEYS,
     dek,
@@ -182,6 +182,7 @@ WRITES: dict[str, Story] = {
     "an id brought whose version was written over": Story(
         displaced("orders", Had(1, 9, THREE)), HISTORY, imported=True
     ),
+    "an id brought whose version was deleted": Story(buried("orders", Had(3, 9, THREE)), HISTORY, imported=True),
     "ids that go on elsewhere": Story(go_on(".", 40), HISTORY),
     "a context listed": Story(listed(".c"), HISTORY),
     "tags": Story(tag("orders", "latest", add=PII), HISTORY),

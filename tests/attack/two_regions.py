@@ -258,7 +258,7 @@ class TwoRegions:
         assert seen
         hear(there, epoch, {context: counter.ceiling for context, counter in here.counters()})
         assert there.set_role(seen, Role(epoch, RegionKind.FOLLOWER, peer="here"))
-        # A copy has bodies that no commit brought: those of ids that were deleted for good where they come from.
+        # A copy has bodies that no commit brought: those of registrations that were cut off.
         self.catch_up()
         for key in self.here.meanings():
             with suppress(Taken):

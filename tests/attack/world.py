@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from sigla import records
@@ -12,7 +11,7 @@ from sigla.changes import Author
 from sigla.errors import BodyMissing, Refusal
 from sigla.exporters import records as exporter_records
 from sigla.exporters.verbs.asking import secret_settings
-from sigla.journal import SIGLA
+from sigla.journal import SIGLA, buried_ids
 from sigla.journal.subject_histories import subjects_of
 from sigla.keks.nouns import Dek, Kek, ListedDek
 from sigla.keks.records import dek_key, dek_value, kek_key, kek_value
@@ -112,9 +111,7 @@ class World:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.store.close()
 
     # --- what can be seen --------------------------------------------------------------------------------------------
@@ -145,6 +142,7 @@ class World:
             ],
             "ids": [(key.context, place, self._meaning(key)) for key, place in ids.items()],
             "displaced": [(key, self._meaning(key)) for key in self.numbers() if catalog.displaced(key)],
+            "buried": sorted(buried_ids(row for _, row in self.store.journal.read())),
             "referrers": [
                 (str(s), version, str(referrer.subject), referrer.version, referrer.deleted)
                 for s in dict.fromkeys(subject for subject, _ in rows)

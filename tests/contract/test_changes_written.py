@@ -10,6 +10,7 @@ from sigla.changes import (
     ContextDropped,
     ContextListed,
     Displaced,
+    IdBuried,
     ImportBegun,
     ImportedVersion,
     ModeChanged,
@@ -19,7 +20,7 @@ from sigla.changes import (
     VersionDeleted,
     VersionPurged,
 )
-from sigla.model import Config, SchemaId, Settings, Version
+from sigla.model import Config, Guid, SchemaId, Settings, Version
 from sigla.ports.catalog import Catalog
 from tests.associated import a_weak
 from tests.build import NOW, a_nonce, a_registered, a_row, an_import, registered
@@ -45,6 +46,7 @@ CHANGES: dict[str, Callable[[Catalog], Change]] = {
     "ContextListed": lambda _: ContextListed(EMPTY, NOW, a_nonce()),
     "ContextDropped": lambda _: ContextDropped(LISTED, NOW, a_nonce()),
     "AssociationsChanged": lambda catalog: a_weak(head(catalog)),
+    "IdBuried": lambda _: IdBuried(ORDERS, Version(7), SchemaId(9), Guid("g"), NOW, a_nonce()),
     "NumberingSet": lambda catalog: NumberingSet(".", catalog.max_id("."), SchemaId(1_000), NOW, a_nonce()),
 }
 

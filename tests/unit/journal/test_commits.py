@@ -22,6 +22,7 @@ from sigla.changes import (
     Displaced,
     ExporterChanged,
     Head,
+    IdBuried,
     ImportBegun,
     Imported,
     ImportedVersion,
@@ -41,6 +42,7 @@ from sigla.keks.nouns import Algorithm, Dek, Kek
 from sigla.model import (
     Chain,
     Config,
+    Guid,
     Metadata,
     Reference,
     Row,
@@ -219,6 +221,9 @@ class Drawn:
                 return ContextDropped(draw(TEXTS), **times)
             case "NumberingSet":
                 return NumberingSet(draw(TEXTS), SchemaId(draw(NUMBERS)), SchemaId(draw(NUMBERS)), **times)
+            case "IdBuried":
+                version, id = Version(draw(NUMBERS)), SchemaId(draw(NUMBERS))
+                return IdBuried(self.head().subject, version, id, Guid(draw(TEXTS)), **times)
             case "KekChanged":
                 return KekChanged(
                     draw(TEXTS), draw(st.none() | KEKS), draw(st.none() | KEKS), unused=draw(MAYBE), **times

@@ -376,9 +376,9 @@ def mode_record(scope: Subject, mode: str | None) -> Pair:
     return _about("MODE", scope, None if mode is None else {"mode": mode})
 
 
-def numbering_record(context: str, after: SchemaId) -> Pair:
-    """Confluent's topic has no record for it: to a registry of theirs this is one that says nothing."""
-    return pair({"keytype": "NOOP", "magic": 0}, {"context": context, "continueAfter": after})
+def noop_record(value: Json) -> Pair:
+    """What Confluent's topic has no record for: to a registry of theirs this is one that says nothing."""
+    return pair({"keytype": "NOOP", "magic": 0}, value)
 
 
 def _about(keytype: str, scope: Subject, value: Json | None) -> Pair:

@@ -3,9 +3,9 @@
 All that a decision rests on is in the change, as it was seen; a store that finds it otherwise raises `Conflict` and
 has written nothing.
 
-A change is about the versions of one subject, the settings of one scope, one context, keys (`changes.keys`), the
-associations of one resource, or an exporter (`changes.exporters`). Whatever it is about, it knows what others have to
-know of it:
+A change is about the versions of one subject, the settings of one scope, one context (`changes.contexts`), keys
+(`changes.keys`), the associations of one resource, or an exporter (`changes.exporters`). Whatever it is about, it knows
+what others have to know of it:
 
     author            who asked for it
     scope, leads_to   whose it is: a principal needs rights to these
@@ -20,10 +20,11 @@ What it does to rows is the business of each store (`stores/*/changes`), what it
 from dataclasses import dataclass
 
 from sigla.associations.nouns import Associations
+from sigla.changes.contexts import ContextDropped, ContextListed, NumberingSet
 from sigla.changes.exporters import ExporterChanged
 from sigla.changes.keys import DEKS_AT_ONCE, DeksChanged, DekWrite, KekChanged
-from sigla.changes.kinds import AnyChange, Author, ContextChange, Evidence, Head, SettingsChange, SubjectChange
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Config, Row, SchemaId, Search, Subject, Target, Version
+from sigla.changes.kinds import AnyChange, Author, Evidence, Head, SettingsChange, SubjectChange
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Config, Guid, Row, SchemaId, Search, Subject, Target, Version
 from sigla.rules import names
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "Displaced",
     "ExporterChanged",
     "Head",
+    "IdBuried",
     "ImportBegun",
     "Imported",
     "ImportedVersion",
@@ -197,6 +199,34 @@ def _keys(subject: Subject, *rows: Row) -> frozenset[BodyKey]:
     return frozenset(BodyKey(subject.context, row.id) for row in rows)
 
 
+@dataclass(frozen=True, slots=True)
+class IdBuried(AnyChange):
+    """An import has brought what an id means that no version holds, so that records which bear it stay readable.
+
+    subject, version: which held it where it comes from. The catalog stays as it is: the commit is for the journal, and
+    for a region that follows.
+    """
+
+    subject: Subject
+    version: Version
+    id: SchemaId
+    guid: Guid
+    ts: int
+    nonce: str
+
+    @property
+    def scope(self) -> Subject:
+        return self.subject
+
+    @property
+    def ids(self) -> frozenset[BodyKey]:
+        return frozenset({BodyKey(self.subject.context, self.id)})
+
+    def was_written(self, catalog: Evidence) -> bool:
+        """By its mark, as no revision tells it."""
+        return any(entry.nonce == self.nonce for entry in catalog.commits_about(self.subject))
+
+
 # --- settings of a scope ---------------------------------------------------------------------------------------------
 
 
@@ -253,48 +283,6 @@ class ImportBegun(SettingsChange):
 
     def concerns(self, subject: Subject) -> bool:
         return self.search.matches(subject)
-
-
-# --- contexts --------------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class ContextListed(ContextChange):
-    """A context is listed, also without a version in it; one that is listed stays so. The default context never is."""
-
-    ts: int
-    nonce: str
-
-    def was_written(self, catalog: Evidence) -> bool:
-        return self.context in catalog.contexts()
-
-
-@dataclass(frozen=True, slots=True)
-class ContextDropped(ContextChange):
-    """A context is no longer listed. Conflict if a version is stored in it."""
-
-    ts: int
-    nonce: str
-
-    def was_written(self, catalog: Evidence) -> bool:
-        return self.context not in catalog.contexts()
-
-
-@dataclass(frozen=True, slots=True)
-class NumberingSet(ContextChange):
-    """New ids of a context go on after a number, which may be lower than the one given out last.
-
-    seen: that one, as `Catalog.max_id` told it; Conflict if another was given out meanwhile.
-    """
-
-    seen: SchemaId
-    after: SchemaId
-    ts: int
-    nonce: str
-
-    def was_written(self, catalog: Evidence) -> bool:
-        highest = catalog.max_id(self.context)
-        return self.after <= highest and (highest < self.seen or self.seen < self.after)
 
 
 # --- associations ----------------------------------------------------------------------------------------------------
@@ -374,6 +362,7 @@ Change = (
     | ContextDropped
     | ContextListed
     | NumberingSet
+    | IdBuried
     | KekChanged
     | DeksChanged
     | AssociationsChanged

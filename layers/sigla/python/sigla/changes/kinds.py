@@ -1,5 +1,6 @@
 """What every change knows, whatever it is about: versions, settings, a context, keys, associations or an exporter."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -43,6 +44,13 @@ class Shown(Protocol):
     def chain(self) -> Chain: ...
 
 
+class Marked(Protocol):
+    """An entry of the log."""
+
+    @property
+    def nonce(self) -> str: ...
+
+
 class Evidence(Protocol):
     """The part of `ports.Catalog` that shows whether a change was written."""
 
@@ -52,6 +60,7 @@ class Evidence(Protocol):
     def kek(self, name: str, /) -> Kek | None: ...
     def deks_of(self, name: DekName, version: int, /) -> KeysSeen: ...
     def exporter(self, name: str, /) -> Exporter | None: ...
+    def commits_about(self, subject: Subject, /) -> Iterable[Marked]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ VERBS: Final[Mapping[str, str]] = {
     "ContextListed": "listed the context",
     "ContextDropped": "deleted the context",
     "NumberingSet": "set the numbering of",
+    "IdBuried": "imported the id of what was deleted,",
     "KekChanged": "changed the key",
     "DeksChanged": "changed keys under",
     "AssociationsChanged": "changed associations of",

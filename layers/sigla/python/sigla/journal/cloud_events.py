@@ -37,6 +37,7 @@ TYPES: Final[Mapping[str, str]] = {
     "ContextListed": "context.listed",
     "ContextDropped": "context.dropped",
     "NumberingSet": "numbering.set",
+    "IdBuried": "id.buried",
     "KekChanged": "kek.changed",
     "DeksChanged": "dek.changed",
     "AssociationsChanged": "association.changed",

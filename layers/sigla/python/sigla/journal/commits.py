@@ -31,6 +31,7 @@ from sigla.changes import (
     Displaced,
     ExporterChanged,
     Head,
+    IdBuried,
     ImportBegun,
     Imported,
     ImportedVersion,
@@ -90,6 +91,8 @@ def _change_form(change: Change) -> Json:
             return {"context": context}
         case NumberingSet(context=context, seen=before, after=after):
             return {"context": context, "seen": before, "after": after}
+        case IdBuried(subject=subject, version=version, id=id, guid=guid):
+            return {"subject": [subject.context, subject.name], "version": version, "id": id, "guid": guid}
         case KekChanged(name=name, seen=kek_before, kek=kek, unused=unused):
             before_and_after = {"seen": kek_before and key_records.kek_json(kek_before)}
             return {"name": name, **before_and_after, "kek": kek and key_records.kek_json(kek), "unused": unused}

@@ -65,19 +65,23 @@ def _matter_of_line(line: Json) -> Matter:
     value = None if line["value"] is None else orjson.loads(line["value"])
     held = value or {}
     type = records.type_of_key(key)
-    type = "NUMBERING" if type == "NOOP" and "continueAfter" in held else type
+    if type == "NOOP":
+        type = next((told for member, told in _OF_NOOP.items() if member in held), type)
     context = key.get("context") or held.get("context") if type in ("CONTEXT", "NUMBERING") else None
+    subject = key.get("subject", held.get("subject", "") if type == "BURIED" else "")
     return Matter(
         type,
-        Subject(context, "").qualified if context else key.get("subject", ""),
+        Subject(context, "").qualified if context else subject,
         _key_name(key),
         key.get("version", held.get("version")),
-        held.get("id"),
+        held.get("id", held.get("buried")),
         is_gone=held.get("deleted", False) or value is None or type in _ENDS,
     )
 
 
 _ENDS = ("DELETE_SUBJECT", "CLEAR_SUBJECT")
+_OF_NOOP = {"continueAfter": "NUMBERING", "buried": "BURIED"}
+"""By a member of the value: Confluent's topic has no records for these."""
 
 
 def _key_name(key: Json) -> str:

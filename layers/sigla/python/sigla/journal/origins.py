@@ -25,6 +25,7 @@ from sigla.changes import (
     Displaced,
     ExporterChanged,
     Head,
+    IdBuried,
     ImportBegun,
     Imported,
     KekChanged,
@@ -145,6 +146,8 @@ def _was_and_is(change: Change) -> tuple[str | None, str | None]:
             return _settings_digest(seen), _settings_digest(Settings(seen.config, "IMPORT"))
         case ContextListed() | ContextDropped():
             return None, None
+        case IdBuried(guid=guid):
+            return None, guid
         case NumberingSet(seen=before, after=after):
             return str(before), str(after)
         case KekChanged(seen=seen, kek=kek):

@@ -15,6 +15,7 @@ never change. A row is a JSON-able mapping:
         {"type": "CONFIG", "context": ".", "name": "s", "config": {…} or null}
         {"type": "MODE", "context": ".", "name": "s", "mode": "READONLY" or null}
         {"type": "NUMBERING", "context": ".", "after": 100000}
+        {"type": "BURIED", "context": ".", "name": "s", "version": 1, "id": 5}
         {"type": "KEK", "key": {…}, "value": {…} or null}      DEK likewise: as `_dek_registry_keys` has them
             and "ts", the time of the key
         {"type": "EXPORTER", "key": {…}, "value": {…} or null, "state": "PAUSED"}    never with what is secret
@@ -37,6 +38,7 @@ from sigla.changes import (
     DeksChanged,
     Displaced,
     ExporterChanged,
+    IdBuried,
     ImportBegun,
     Imported,
     KekChanged,
@@ -130,6 +132,7 @@ _MEMBERS: Final[Mapping[str, Mapping[str, tuple[type, ...]]]] = {
     "CONFIG": {**_OF_SUBJECT, "config": (dict, _NOTHING)},
     "MODE": {**_OF_SUBJECT, "mode": (str, _NOTHING)},
     "NUMBERING": {"context": (str,), "after": (int,)},
+    "BURIED": {**_OF_SUBJECT, "version": (int,), "id": (int,)},
     key_records.KEK: _OF_KEY,
     key_records.DEK: _OF_KEY,
     exporter_records.EXPORTER: _OF_KEY,
@@ -197,12 +200,10 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             if not effects.partial:
                 yield _of("CLEAR_SUBJECT", scope)
                 yield _of("MODE", scope) | {"mode": "IMPORT"}
-        case ContextListed(context=context):
-            yield {"type": "CONTEXT", "context": context, "listed": True}
-        case ContextDropped(context=context):
-            yield {"type": "CONTEXT", "context": context, "listed": False}
-        case NumberingSet(context=context, after=after):
-            yield {"type": "NUMBERING", "context": context, "after": after}
+        case ContextListed() | ContextDropped() | NumberingSet():
+            yield _of_context(change)
+        case IdBuried(subject=subject, version=version, id=id):
+            yield _of("BURIED", subject) | {"version": version, "id": id}
         case KekChanged() | DeksChanged():
             yield from _key_entries(change)
         case AssociationsChanged():
@@ -211,6 +212,16 @@ def _entries(change: Change, effects: Effects) -> Iterator[Entry]:
             yield _exporter(change)
         case _:
             assert_never(change)
+
+
+def _of_context(change: ContextListed | ContextDropped | NumberingSet) -> Entry:
+    match change:
+        case ContextListed(context=context):
+            return {"type": "CONTEXT", "context": context, "listed": True}
+        case ContextDropped(context=context):
+            return {"type": "CONTEXT", "context": context, "listed": False}
+        case NumberingSet(context=context, after=after):
+            return {"type": "NUMBERING", "context": context, "after": after}
 
 
 def _key_entries(change: KekChanged | DeksChanged) -> Iterator[Entry]:
@@ -334,7 +345,17 @@ def records(rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> Iterator[Recor
 def ids(rows: Iterable[Mapping[str, Any]]) -> set[BodyKey]:
     """Every id that their records speak of."""
     entries = (entry for each in rows for entry in _reachable_entries(each))
-    return {BodyKey(entry["context"], SchemaId(entry["id"])) for entry in entries if entry.get("id") is not None}
+    return {
+        BodyKey(entry["context"], SchemaId(entry["id"]))
+        for entry in entries
+        if entry["type"] == "SCHEMA" and entry["id"] is not None
+    }
+
+
+def buried_ids(rows: Iterable[Mapping[str, Any]]) -> set[BodyKey]:
+    """Those that an import brought without a version: no record speaks of them."""
+    entries = (entry for each in rows for entry in each["entries"] if entry["type"] == "BURIED")
+    return {BodyKey(entry["context"], SchemaId(entry["id"])) for entry in entries}
 
 
 def numbered_contexts(rows: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -372,5 +393,8 @@ _RECORDS: dict[str, Callable[[Entry, Bodies], topic.Pair]] = {
     "CONFIG": lambda entry, _: topic.config_record(_subject(entry), entry["config"]),
     "MODE": lambda entry, _: topic.mode_record(_subject(entry), entry["mode"]),
     "ASSOC": lambda entry, _: topic.pair(entry["key"], entry["association"]),
-    "NUMBERING": lambda entry, _: topic.numbering_record(entry["context"], SchemaId(entry["after"])),
+    "NUMBERING": lambda entry, _: topic.noop_record({"context": entry["context"], "continueAfter": entry["after"]}),
+    "BURIED": lambda entry, _: topic.noop_record(
+        {"subject": _subject(entry).qualified, "version": entry["version"], "buried": entry["id"]}
+    ),
 }

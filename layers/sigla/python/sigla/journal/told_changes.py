@@ -21,6 +21,7 @@ from sigla.changes import (
     Displaced,
     ExporterChanged,
     Head,
+    IdBuried,
     ImportBegun,
     Imported,
     ImportedVersion,
@@ -38,7 +39,7 @@ from sigla.exporters import records as exporter_records
 from sigla.exporters.nouns import ExporterState
 from sigla.journal.rows import Effects
 from sigla.keks import records as key_records
-from sigla.model import LATEST, Row, SchemaId, Settings, Subject, Target, Version
+from sigla.model import LATEST, Guid, Row, SchemaId, Settings, Subject, Target, Version
 from sigla.ports.inventory import UNFIT
 from sigla.ports.subjects import Snapshot, VersionKey
 
@@ -271,6 +272,9 @@ _READERS: Final[Mapping[str, Callable[[_ToldChange, StandingSubjects], Change]]]
     "ContextDropped": lambda told, _: ContextDropped(told["context"], **told.marks),
     "NumberingSet": lambda told, _: NumberingSet(
         told["context"], SchemaId(told["seen"]), SchemaId(told["after"]), **told.marks
+    ),
+    "IdBuried": lambda told, _: IdBuried(
+        Subject(*told["subject"]), Version(told["version"]), SchemaId(told["id"]), Guid(told["guid"]), **told.marks
     ),
     "KekChanged": _kek_changed,
     "DeksChanged": _deks_changed,

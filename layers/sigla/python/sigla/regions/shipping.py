@@ -28,13 +28,14 @@ def shipment(position: int, form: bytes, row: Mapping[str, Any], bodies: Bodies)
 
 
 def _brought(row: Mapping[str, Any], bodies: Bodies) -> Iterator[tuple[BodyKey, Body]]:
-    for key in sorted(journal.ids([row])) if row.get("change") in BRINGING else ():
+    told = journal.ids([row]) if row.get("change") in BRINGING else journal.buried_ids([row])
+    for key in sorted(told):
         with suppress(BodyMissing):
             yield key, bodies.get(key)
 
 
-def bring(bodies: Bodies, key: BodyKey, told: Body | None) -> None:
-    """The body of an id that a version holds from now on: it is there, and alive.
+def bring(bodies: Bodies, key: BodyKey, told: Body | None, *, held: bool = True) -> None:
+    """The body of an id is there; alive, where a version holds it from now on.
 
     Raises BodyMissing where it is neither here nor told, BodyDiverged, StoreError.
     """
@@ -43,11 +44,11 @@ def bring(bodies: Bodies, key: BodyKey, told: Body | None) -> None:
     except BodyMissing:
         if told is None:
             raise
-        bodies.put(key, replace(told, gone=False))
+        bodies.put(key, replace(told, gone=not held))
         return
     if told is not None and told.schema != standing.schema:
         raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
-    if standing.gone:
+    if standing.gone and held:
         bodies.revive(key, replace(told or standing, gone=False))
 
 

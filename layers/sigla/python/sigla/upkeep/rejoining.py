@@ -61,7 +61,7 @@ class _Admitting(CatalogInFront):
 def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejoined:
     """Brings commits of the other region. there: its bodies. Raises StoreError, RowUnreadable."""
     rows = [_row(each) for each in shipments]
-    told = replayed(_records(rows, there))
+    told = _with_buried(replayed(_records(rows, there)), rows, there)
     resources = replace(here, catalog=_Admitting(here.catalog))
     for _ in range(_TRIES):
         free, taken = _by_number(told, resources)
@@ -79,6 +79,15 @@ def _row(shipment: Shipment) -> Mapping[str, Any]:
 def _records(rows: Sequence[Mapping[str, Any]], bodies: Bodies) -> Iterator[TopicRecord]:
     records = chain(journal.records(rows, bodies), journal.key_records_of(rows))
     return (TopicRecord(key, value, ts, offset) for offset, (key, value, ts) in enumerate(records))
+
+
+def _with_buried(told: State, rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> State:
+    """With ids that were brought there without a version: no record tells of them."""
+    gone = dict(told.gone)
+    for key in journal.buried_ids(rows):
+        body = bodies.get(key)
+        gone[key] = Put(0, body.subject, body.version, key.id, body.schema, body.guid, deleted=True, ts=body.ts)
+    return replace(told, gone=gone)
 
 
 def _by_number(told: State, resources: Resources) -> tuple[State, Sequence[Put]]:

@@ -26,6 +26,7 @@ from sigla.changes import (
     Displaced,
     ExporterChanged,
     Head,
+    IdBuried,
     Imported,
     KekChanged,
     ModeChanged,
@@ -63,6 +64,7 @@ InOneTransaction = (
     | ContextListed
     | ContextDropped
     | NumberingSet
+    | IdBuried
     | KekChanged
     | DeksChanged
     | AssociationsChanged
@@ -98,6 +100,8 @@ def plan(tools: Tools, change: InOneTransaction, at: int) -> CommitPlan:
             return _drop_context(tools, change, at)
         case NumberingSet():
             return _set_numbering(tools, change)
+        case IdBuried():
+            return CommitPlan([])
         case KekChanged():
             return keks.change_kek(tools, change, at)
         case DeksChanged():

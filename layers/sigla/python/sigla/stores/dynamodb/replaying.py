@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from sigla import journal, keys
-from sigla.changes import AssociationsChanged, Change, ImportBegun, NumberingSet, Registered
+from sigla.changes import AssociationsChanged, Change, IdBuried, ImportBegun, NumberingSet, Registered
 from sigla.errors import Closed, Conflict
 from sigla.journal import UnknownCommit
 from sigla.model import BodyKey, SchemaId
@@ -136,7 +136,7 @@ class AwsReplayer(KeptCommits):
         """The ids that it buried. Raises Conflict, Cancelled, BodyDiverged, OutcomeUnknown, StoreError."""
         change = journal.change_of(told.row, self._catalog)
         for key in sorted(change.ids):
-            shipping.bring(self._bodies, key, shipment.bodies.get(key))
+            shipping.bring(self._bodies, key, shipment.bodies.get(key), held=not isinstance(change, IdBuried))
         self._number(change)
         plan = self._planned(told, change)
         if plan.claims:

@@ -21,6 +21,7 @@ from sigla.changes import (
     Displaced,
     ExporterChanged,
     Head,
+    IdBuried,
     ImportBegun,
     Imported,
     ImportedVersion,
@@ -89,6 +90,8 @@ def apply(db: sqlite3.Connection, change: Change) -> ChangeOutcome:
             return _drop_context(db, change)
         case NumberingSet():
             return _set_numbering(db, change)
+        case IdBuried():
+            return ChangeOutcome()
         case KekChanged():
             keks.change_kek(db, change)
             return ChangeOutcome()

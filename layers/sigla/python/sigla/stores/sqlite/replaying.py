@@ -17,7 +17,7 @@ from typing import Any
 import orjson
 
 from sigla import journal
-from sigla.changes import Change, ExporterChanged, NumberingSet
+from sigla.changes import Change, ExporterChanged, IdBuried, NumberingSet
 from sigla.errors import Closed, Conflict
 from sigla.model import SchemaId
 from sigla.ports.replaying import Shipment
@@ -79,7 +79,7 @@ class EmbeddedReplayer:
         change = journal.change_of(row, self._catalog)
         try:
             for key in sorted(change.ids):
-                shipping.bring(self._bodies, key, shipment.bodies.get(key))
+                shipping.bring(self._bodies, key, shipment.bodies.get(key), held=not isinstance(change, IdBuried))
             outcome = ChangeOutcome() if isinstance(change, NumberingSet) else changes.apply(db, change)
         except (Conflict, BodyDiverged):
             raise _Diverged from None

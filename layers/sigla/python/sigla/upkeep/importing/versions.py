@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from sigla.changes import IMPORTED_AT_ONCE, REFERENCED_AT_ONCE, Displaced, Imported, ImportedVersion
+from sigla.changes import IMPORTED_AT_ONCE, REFERENCED_AT_ONCE, Displaced, IdBuried, Imported, ImportedVersion
 from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Malformed, Taken
 from sigla.journal.replay import Put
 from sigla.languages import LANGUAGES
@@ -159,10 +159,23 @@ def bury(resources: Resources, put: Put, target_of: TargetOf, report: Report, *,
     try:
         _put(resources, put, replace(body, gone=True), mend=mend)
     except Taken as taken:
-        same = taken.standing.schema == put.schema
-        report.tell(IDENTICAL if same else CONFLICTING, "id", f"{_shown(key)}", "" if same else OTHER_MEANING)
-    else:
-        report.tell(IMPORTED, "id", _shown(key))
+        if taken.standing.schema != put.schema:
+            report.tell(CONFLICTING, "id", _shown(key), OTHER_MEANING)
+            return
+        # Whoever was cut off between the body and its commit does it again.
+        if _is_told(resources, key, taken.standing.subject) or _is_told(resources, key, put.subject):
+            report.tell(IDENTICAL, "id", _shown(key))
+            return
+    change = IdBuried(put.subject, put.version, put.id, put.guid, resources.clock.now(), nonce())
+    insist(resources, lambda: commit(resources, change))
+    report.tell(IMPORTED, "id", _shown(key))
+
+
+def _is_told(resources: Resources, key: BodyKey, subject: Subject) -> bool:
+    """Whether a commit has said what the id is, as far back as anything keeps them."""
+    return subject.context == key.context and any(
+        matter.id == key.id for entry in resources.catalog.commits_about(subject) for matter in entry.matters
+    )
 
 
 def targets_of(put: Put, target_of: TargetOf) -> Iterator[Target]:
