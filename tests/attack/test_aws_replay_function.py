@@ -15,6 +15,7 @@ from sigla.functions.replay import ALONE_MS, COMMITTED, SELDOM_MS, SOURCE, Other
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
 from sigla.stores.dynamodb import copying
+from sigla.stores.dynamodb.places import Places
 from tests.attack.aws import failing
 from tests.attack.aws_replay import check_equal, stores
 from tests.attack.ports import At, Between, client
@@ -178,6 +179,18 @@ def test_whoever_was_passed_over_is_closed_and_rings(regions: Two) -> None:
     assert (told["closed"], told["stopped"]) == (1, 1)
     with pytest.raises(Closed):
         register("late")(regions.a.registry)
+
+
+def test_a_primary_tells_that_the_other_region_was_made_anew(regions: Two) -> None:
+    """Its table is an empty one of the same name: nothing is kept in step any more, and nothing fails by itself."""
+    regions.begin()
+    assert regions.tick(regions.a)["stopped"] == 0
+    of = stores(regions.b)
+    pk, sk = Places(of.registry).role()
+    of.dynamodb.delete_item(TableName=of.table, Key={"pk": {"S": pk}, "sk": {"S": sk}})
+    told = regions.tick(regions.a)
+    assert (told["forgotten"], told["stopped"]) == (1, 1)
+    register("goes-on")(regions.a.registry)
 
 
 def test_a_copy_is_left_to_the_instance_that_is_at_it(regions: Two, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -123,7 +123,7 @@ class Replaying:
         if not did:
             return self._begin()
         flags = {name: int(value) for name, value in did.items() if isinstance(value, bool)}
-        return {**did, **flags, "stopped": flags.get("closed", 0) + did.get("apart", 0)}
+        return {**did, **flags, "stopped": flags.get("closed", 0) + flags.get("forgotten", 0) + did.get("apart", 0)}
 
     def _begin(self) -> Facts:
         """Both regions get their roles, if this is the one to say so. Nothing is written where anything is in the way.

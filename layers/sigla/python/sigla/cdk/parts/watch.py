@@ -281,8 +281,9 @@ def _of_the_regions(replay: Replay) -> Iterator[WatchedMetric]:
         replay.told("stopped").metric(statistic="Maximum", period=PERIOD),
         1,
         1,
-        "a commit of the other region does not fit what stands here, this region was passed over by a promotion, or it "
-        "cannot become one of two. The function's log says which; see `sigla regions`.",
+        "a commit of the other region does not fit what stands here, this region was passed over by a promotion, it "
+        "cannot become one of two, or the other one has no role any more. The function's log says which; see "
+        "`sigla regions`.",
     )
     yield WatchedMetric(
         "RegionSilent",

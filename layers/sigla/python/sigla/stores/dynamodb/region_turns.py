@@ -1,7 +1,8 @@
 """What a region does for the other one, each minute, depends on what it is.
 
     primary     it looks at the other region's role. A greater epoch there closes this one: it was
-                promoted. It tells ceilings again: that of the default context, and with `far` all of them
+                promoted. None there is told: that table was made anew, or is another one. It tells
+                ceilings again: that of the default context, and with `far` all of them
     joining     it goes on with the copy of the other region's table, and follows once that is complete
     follower    it compares the two journals, and carries out what is missing here: of the last minutes, and with
                 `far` of the last hour
@@ -81,11 +82,13 @@ class RegionTurns:
             theirs = self._there.region.role()
         except StoreError:
             return {"silent": True}
-        if theirs is not None and theirs.epoch > role.epoch:
+        if theirs is None:
+            return {"forgotten": True}
+        if theirs.epoch > role.epoch:
             if role.open:
                 self._here.region.set_role(role, replace(role, open=False))
             return {"closed": True}
-        if role.writes and theirs is not None and theirs.kind is RegionKind.FOLLOWER:
+        if role.writes and theirs.kind is RegionKind.FOLLOWER:
             return {"ceilings": self._tell_ceilings()}
         return {}
 
