@@ -31,6 +31,7 @@ from sigla.model import (
     Target,
     Version,
 )
+from sigla.ports.audits import Audits, NoAudits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
@@ -137,6 +138,7 @@ class StoreOf:
     secrets: Secrets = field(default_factory=NoSecrets)
     principals: Principals = field(default_factory=NoPrincipals)
     reads: Reads = field(default_factory=NoReads)
+    audits: Audits = field(default_factory=NoAudits)
     log: Log = field(default_factory=NoLog)
     recent_log: RecentLog | None = None
     served: Served | None = None

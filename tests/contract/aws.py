@@ -21,6 +21,7 @@ from sigla.stores.dynamodb.principals import AwsPrincipals
 from sigla.stores.dynamodb.reads import AwsReads
 from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.table import Table
+from sigla.stores.s3.audits import AwsAudits
 from sigla.stores.s3.bodies import AwsBodies
 from sigla.stores.s3.objects import Objects
 from tests.contract.engines import BUCKET, OneAtATime, in_process
@@ -47,6 +48,10 @@ class AwsStores:
     @property
     def principals(self) -> AwsPrincipals:
         return AwsPrincipals(Table(self.dynamodb, self.table, SystemClock()), Places(self.registry))
+
+    @property
+    def audits(self) -> AwsAudits:
+        return AwsAudits(self.objects, registry=self.registry)
 
     @property
     def reads(self) -> AwsReads:

@@ -6,6 +6,7 @@ from typing import Protocol
 
 import pytest
 
+from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.journal import Journal
@@ -44,6 +45,8 @@ class Stores(Protocol):
     def principals(self) -> Principals: ...
     @property
     def reads(self) -> Reads: ...
+    @property
+    def audits(self) -> Audits: ...
     @property
     def region(self) -> Region: ...
 

@@ -1,5 +1,7 @@
 """Notes of who read an id last: one for each id, subject that was named, and principal, with the day."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 from sigla.changes.kinds import DAY_MS
 from sigla.journal import ANYONE
 from sigla.model import BodyKey, SchemaId
@@ -96,3 +98,11 @@ def test_what_is_older_than_all_that_is_kept_goes(stores: Stores) -> None:
     note(stores, Read(TWO, "", ""), at=NOW + (KEPT_DAYS + 1) * DAY_MS)
     found = stores.reads.last([ONE])[ONE]
     assert found in ([], [LastRead("", ANYONE, TODAY)])
+
+
+def test_instances_that_note_the_same_at_once_note_it_once(stores: Stores) -> None:
+    """A consumer group of a hundred members starts at one moment, and is spread over all instances."""
+    with ThreadPoolExecutor(4) as executor:
+        list(executor.map(lambda _: note(stores, Read(ONE, "", "ada"), Read(TWO, "", "ada")), range(4)))
+    ada = token(stores, "ada")
+    assert stores.reads.last([ONE, TWO]) == {key: [LastRead("", ada, TODAY)] for key in (ONE, TWO)}

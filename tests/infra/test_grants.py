@@ -48,6 +48,7 @@ ALLOWED = {
         ("s3:GetObject", "bucket/default/guids/*"),
         ("s3:GetObject", "bucket/default/keys/*"),
         ("s3:GetObject", "bucket/default/key-uses/*"),
+        ("s3:GetObject", "bucket/default/audit/*"),
         ("s3:GetObject", "bucket/default/identity.json"),
         ("s3:PutObject", "bucket/default/schemas/*"),
         ("s3:PutObject", "bucket/default/guids/*"),

@@ -219,6 +219,7 @@ def reaching(template: Template, registry: str) -> Iterator[tuple[str, str, dict
     objects = (
         keys.body_object(registry, body),
         keys.identity_object(registry),
+        keys.audit_object(registry),
         f"{keys.api_keys_prefix(registry)}etl.json",
         f"{keys.key_uses_prefix(registry)}etl.json",
         keys.issuer_keys_object(registry, "https://id.example"),

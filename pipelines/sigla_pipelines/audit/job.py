@@ -12,14 +12,18 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Final
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as f
 
 from sigla import opening
+from sigla.model import BodyKey, SchemaId
+from sigla.ports.audits import FoundRecords, Occurrence
+from sigla.registry.audits import packed
 from sigla.rules.compatibility import LEVELS
 from sigla.settings import Address
 from sigla.terminal.arguments import context_argument
@@ -32,6 +36,7 @@ from sigla_pipelines.audit.committed import Committed, Files, committed
 from sigla_pipelines.audit.facts import FACTS
 from sigla_pipelines.audit.page import page
 from sigla_pipelines.audit.pairs import BLOCK, scope_of
+from sigla_pipelines.audit.retention import client_settings, retention_of
 from sigla_pipelines.audit.summary import Summary, summarise
 from sigla_pipelines.exit_status import Kinds, exit_status_of
 from sigla_pipelines.land import exit_status as landing
@@ -45,6 +50,9 @@ OWN: Final[Kinds] = {**tables.OWN, **landing.OWN, usage.NoRecords: MISUSED}
 SETTINGS: Final = {"spark.sql.execution.arrow.maxRecordsPerBatch": "1000"}
 """A row of a block is up to a thousand ids; a batch of bodies is read in a second."""
 
+LAST_TIME_MS: Final = 253_402_300_800_000
+"""The end of the year 9999."""
+
 NOTHING_LANDED: Final = Committed()
 
 
@@ -52,7 +60,8 @@ NOTHING_LANDED: Final = Committed()
 class AuditRequest:
     """records: places in which every Parquet file is looked through. landed: what tables hold, and nothing else.
 
-    context: of the ids in them. block: as of `pairs.Scope`.
+    context: of the ids in them. block: as of `pairs.Scope`. for_usage: whether the registry gets what is found in data.
+    kafka: how to ask the brokers how long topics keep records; None: they are not asked.
     """
 
     address: Address
@@ -63,6 +72,8 @@ class AuditRequest:
     level: str | None = None
     default_level: str = "BACKWARD"
     block: int = BLOCK
+    for_usage: bool = False
+    kafka: Mapping[str, str] | None = None
 
     def files(self) -> Files:
         """What is looked through."""
@@ -95,7 +106,9 @@ def audit(spark: SparkSession, asked: AuditRequest, now: int, progress: Progress
     broken = write("breaks", transform.breaks(compared, failed, scope), transform.BREAKS)
     levels = transform.level_counts(compared, broken)
     tables.stream(levels, transform.LEVEL_COUNTS, out.under("tables/levels"))
-    ids = transform.ids(versions, known, transform.usage_of(spark, files, asked.landed.resolved), asked.context)
+    used = transform.usage_of(spark, files, asked.landed.resolved).persist()
+    ids = transform.ids(versions, known, used, asked.context)
+    in_topics = write("occurrences", transform.occurrences(versions, known, used, asked.context), transform.OCCURRENCES)
     summary = summarise(
         str(asked.address),
         now,
@@ -112,7 +125,25 @@ def audit(spark: SparkSession, asked: AuditRequest, now: int, progress: Progress
     staged = sum(bool(STAGED.fullmatch(name)) for each in asked.records for name in files[each])
     summary = replace(summary, counted={**summary.counted, "staged": staged})
     out.put_if_absent("index.html", page(summary).encode())
+    if asked.for_usage:
+        keep_for_usage(asked, [place.url for place in files], in_topics, now)
     return summary
+
+
+def keep_for_usage(asked: AuditRequest, places: Sequence[str], in_topics: DataFrame, now: int) -> None:
+    """Puts what was found in data beside the registry, for `sigla usage`. Nothing else of it is written."""
+    found = [
+        Occurrence(BodyKey(row.context, SchemaId(row.id)), row.topic, row.rows, _told_time(row.last_seen))
+        for row in in_topics.orderBy("id", "topic").toLocalIterator()
+    ]
+    kept_ms = retention_of((each.topic for each in found), asked.kafka) if asked.kafka else {}
+    with opening.reading(asked.address) as held:
+        held.audits.put(packed(FoundRecords(now, tuple(places), found, kept_ms)))
+
+
+def _told_time(last: int | None) -> int | None:
+    """None for a time that no calendar has: producers write what they like."""
+    return last if last is not None and 0 <= last < LAST_TIME_MS else None
 
 
 class _Tables:
@@ -222,7 +253,28 @@ def _parse_arguments(argv: Sequence[str]) -> AuditRequest:
         metavar="LEVEL",
         help="the default level of the registry (BACKWARD)",
     )
+    parser.add_argument(
+        "--for-usage",
+        action="store_true",
+        help="put what is found in data beside the registry, where `sigla usage` finds it",
+    )
+    parser.add_argument(
+        "--brokers",
+        metavar="HOST:PORT,…",
+        help="with --for-usage: Kafka's brokers, which say how long topics keep records",
+    )
+    parser.add_argument(
+        "--settings",
+        type=Path,
+        metavar="FILE",
+        help="for --brokers: settings of Kafka's client, such as credentials, as name=value lines",
+    )
     given = parser.parse_args(list(argv))
+    if given.for_usage and not (given.land or given.records):
+        parser.error("--for-usage needs records: name them with --land or --records")
+    if given.brokers and not given.for_usage:
+        parser.error("--brokers are asked for --for-usage alone: add it")
+    kafka = client_settings(given.brokers, given.settings) if given.brokers else None
     landed, context = _landed(given.land) if given.land else (NOTHING_LANDED, ".")
     return AuditRequest(
         parse_address(parser, given),
@@ -232,6 +284,8 @@ def _parse_arguments(argv: Sequence[str]) -> AuditRequest:
         given.context or context,
         given.level,
         given.default_level,
+        for_usage=given.for_usage,
+        kafka=kafka,
     )
 
 

@@ -38,6 +38,17 @@ IDS: Final = pa.schema(
 """Every id that a version, a body or a record knows. subject: the smallest that has it; null: no version points to it.
 status: null where only records know it. quarantined: those of `rows` that are in the quarantine."""
 
+OCCURRENCES: Final = pa.schema(
+    [
+        pa.field("context", pa.string()),
+        pa.field("id", pa.int64()),
+        pa.field("topic", pa.string()),
+        pa.field("rows", pa.int64()),
+        pa.field("last_seen", pa.int64()),
+    ]
+)
+"""An id that a version has, in the records of a topic; those of the quarantine included."""
+
 BREAKS: Final = pa.schema(
     [
         pa.field("context", pa.string()),
@@ -232,11 +243,8 @@ def ids(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) ->
         f.min("subject").alias("subject"),
     )
     here = f.lit(context)
-    by_guid = known.where(f.col("context") == here).groupBy("guid").agg(f.max("id").alias("named"))
     seen = (
-        used.join(by_guid, "guid", "left")
-        .withColumn("id", f.coalesce("id", "named"))
-        .where(f.col("id").isNotNull())
+        _with_ids(known, used, context)
         .groupBy("id")
         .agg(
             f.sum("rows").alias("rows"),
@@ -249,6 +257,27 @@ def ids(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) ->
     facts = known.select(*_KEY, "type", "status", "detail", "gone")
     everything = facts.join(held, _KEY, "full").join(seen, _KEY, "full")
     return everything.fillna(0, ["versions", "active", "rows", "quarantined"]).select(*IDS.names)
+
+
+def occurrences(versions: DataFrame, known: DataFrame, used: DataFrame, context: str) -> DataFrame:
+    """The rows of OCCURRENCES: of each id that a version has, in each topic. context: of the ids in data."""
+    here = f.lit(context)
+    held = versions.where(f.col("context") == here).select("id").distinct()
+    return (
+        _with_ids(known, used, context)
+        .join(held, "id")
+        .groupBy("id", "topic")
+        .agg(f.sum("rows").alias("rows"), f.max("last_seen").alias("last_seen"))
+        .withColumn("context", here)
+        .select(*OCCURRENCES.names)
+    )
+
+
+def _with_ids(known: DataFrame, used: DataFrame, context: str) -> DataFrame:
+    """A record that says a GUID has the last id that means it."""
+    by_guid = known.where(f.col("context") == f.lit(context)).groupBy("guid").agg(f.max("id").alias("named"))
+    found = used.join(by_guid, "guid", "left").withColumn("id", f.coalesce("id", "named"))
+    return found.where(f.col("id").isNotNull())
 
 
 # --- duplicates and references ---------------------------------------------------------------------------------------

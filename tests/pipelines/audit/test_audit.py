@@ -1,5 +1,6 @@
 """One registry with something of everything, audited by Spark: each table says what is so, and nothing else."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
+from sigla import cli
 from sigla.settings import Address
 from sigla_pipelines.audit import listing, tables, transform
 from sigla_pipelines.audit.facts import FACTS
@@ -37,7 +39,7 @@ class Audited:
         quarantined(folder / "lake/_quarantine/data/e.parquet", [framed(815), framed(815), framed(ids["users 2"])])
         self.out = folder / "audit"
         where = Address.of(data=str(self.estate.path))
-        self.asked = AuditRequest(where, open_place(self.out), (open_place(folder / "lake"),), block=2)
+        self.asked = AuditRequest(where, open_place(self.out), (open_place(folder / "lake"),), block=2, for_usage=True)
         self.summary: Summary = audit(spark, self.asked, NOW)
 
     def table(self, name: str) -> list[Mapping[str, Any]]:
@@ -168,3 +170,30 @@ def test_what_cannot_be_read_is_amiss(audited: Audited) -> None:
 def test_an_audit_is_never_written_over(spark: SparkSession, audited: Audited) -> None:
     with pytest.raises(NotEmpty, match="choose an empty folder or prefix"):
         audit(spark, audited.asked, NOW)
+
+
+def test_what_is_found_in_topics_is_what_the_registry_tells_of_its_use(
+    audited: Audited, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It tells of ids that versions have, with the last record of each topic, but no time that no calendar has."""
+    ids = audited.estate.ids
+    found = {(row["id"], row["topic"], row["rows"], row["last_seen"]) for row in audited.table("occurrences")}
+    assert found == {
+        (ids["orders 1"], "orders", 2, NOW + 5),
+        (ids["orders 1"], "more", 1, NOW + 1),
+        (ids["users 2"], "raw", 1, NOW),
+        (ids["users 2"], "bad", 1, NOW),
+        (ids["json"], "far", 1, NOW + FAR),
+    }
+
+    def told(subject: str) -> dict[str, Any]:
+        assert cli.main(["usage", "--data", str(audited.estate.path), "--subject", subject, "--json"]) == 0
+        form: dict[str, Any] = json.loads(capsys.readouterr().out)
+        return form
+
+    orders, counted = told("orders-value"), told("counted-value")
+    assert orders["audit"]["places"] == [audited.asked.records[0].url]
+    records = {version["id"]: version["records"] for version in orders["versions"]}
+    assert [(each["topic"], each["rows"]) for each in records[ids["orders 1"]]] == [("more", 1), ("orders", 2)]
+    assert records[ids["orders 2"]] == []
+    assert counted["versions"][0]["records"] == [{"topic": "far", "rows": 1}]

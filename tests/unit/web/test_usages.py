@@ -1,6 +1,6 @@
 """Who reads the versions of a subject, over HTTP: every read by id that was made is in the answer, with its limits."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,10 +10,26 @@ import pytest
 from sigla.auth.permissions import Principal, reach
 from sigla.changes.kinds import DAY_MS
 from sigla.errors import StoreError
+from sigla.model import BodyKey, SchemaId
+from sigla.ports.audits import FoundRecords, Occurrence
 from sigla.ports.clock import day_of
 from sigla.ports.reads import NoReads
 from sigla.registry import Options, Registry
-from sigla.registry.usages import BY_ID_ALONE, CACHING, LAST_WINDOW, NEVER_COUNTED, NOT_COUNTING, OWN_ALONE, SINCE
+from sigla.registry.audits import packed
+from sigla.registry.usages import (
+    AUDIT_DAMAGED,
+    AUDITED,
+    BY_ID_ALONE,
+    CACHING,
+    LAST_WINDOW,
+    NEVER_COUNTED,
+    NO_AUDIT,
+    NO_RETENTION,
+    NOT_COUNTING,
+    OWN_ALONE,
+    PLACES_HIDDEN,
+    SINCE,
+)
 from sigla.rules import names
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
@@ -24,7 +40,7 @@ from tests.unit.web.conftest import Client
 
 TODAY = day_of(NOW)
 ORDERS, PAYMENTS, ABROAD = (names.subject(name) for name in ("orders-value", "payments-value", ":.eu:orders-value"))
-EVERY = (SINCE.format(since=TODAY, days=400), LAST_WINDOW, BY_ID_ALONE, CACHING)
+EVERY = (SINCE.format(since=TODAY, days=400), NO_AUDIT, LAST_WINDOW, BY_ID_ALONE, CACHING)
 
 
 @dataclass
@@ -65,7 +81,15 @@ def served() -> Iterator[Served]:
     clock = FixedClock()
     with EmbeddedStore() as store:
         options = Options(counts_reads=True)
-        registry = Registry(store.catalog, store.bodies, clock, options, principals=store.principals, reads=store.reads)
+        registry = Registry(
+            store.catalog,
+            store.bodies,
+            clock,
+            options,
+            principals=store.principals,
+            reads=store.reads,
+            audits=store.audits,
+        )
         for subject in (ORDERS, PAYMENTS):
             registry.register(subject, a_draft(a_text()))
         notes = ReadNotes(store.reads, clock, lambda _: None, names_ms=400 * DAY_MS, gathered_s=0)
@@ -86,6 +110,7 @@ def test_a_read_is_told_with_day_token_name_and_the_subject_that_was_named(serve
                 "id": 1,
                 "deleted": False,
                 "reads": [{"day": TODAY, "by": kept.token, "name": "billing", "subject": "orders-value"}],
+                "records": [],
             }
         ],
         "limits": list(EVERY),
@@ -244,7 +269,7 @@ def test_the_log_says_that_a_version_was_deleted_that_is_read(served: Served, ta
     served.ask("billing reader", "/schemas/ids/1?subject=orders-value")
     line = {
         "event": "deleted-in-use",
-        "message": f"Of orders-value versions were deleted that are read (1): last by billing on {TODAY}.",
+        "message": f"Of orders-value versions were deleted that are in use (1): last read by billing on {TODAY}.",
         "subject": "orders-value",
         "versions": [1],
         "last_read": TODAY,
@@ -269,4 +294,56 @@ def test_reads_that_cannot_be_told_hinder_no_delete(served: Served, monkeypatch:
     served.ask("billing reader", "/schemas/ids/1")
     monkeypatch.setattr(NoReads, "last", silent)
     served.registry = replace(served.registry, reads=NoReads())
+    assert delete(served, "/subjects/orders-value/versions/1") == (200, [])
+
+
+# --- what an audit found ---------------------------------------------------------------------------------------------
+
+WEEK_MS = 7 * DAY_MS
+
+
+def audited(served: Served, *found: tuple[str, int | None], retention: Mapping[str, int] | None = None) -> None:
+    """An audit found three records of the id 1 in each of these topics, the last one at a time."""
+    records = [Occurrence(BodyKey(".", SchemaId(1)), topic, 3, last) for topic, last in found]
+    served.registry.audits.put(packed(FoundRecords(NOW, ("/lake",), records, retention or {})))
+
+
+def test_records_of_it_are_told_with_their_topic_and_how_long_that_keeps_them(served: Served) -> None:
+    audited(served, ("payments", None), ("orders", NOW - DAY_MS), retention={"orders": WEEK_MS})
+    told = served.usage()
+    assert told["audit"] == {"at": "2023-11-14T22:13:20.000Z", "places": ["/lake"]}
+    assert told["versions"][0]["records"] == [
+        {"topic": "orders", "rows": 3, "last": "2023-11-13T22:13:20.000Z", "retentionMs": WEEK_MS},
+        {"topic": "payments", "rows": 3},
+    ]
+    assert AUDITED.format(day=TODAY, places="/lake") in told["limits"]
+    assert [limit for limit in told["limits"] if "keeps records" in limit] == [NO_RETENTION.format(topic="payments")]
+
+
+def test_a_narrow_key_is_told_of_topics_of_its_subjects_alone(served: Served) -> None:
+    """The id is in both; who may not read `payments-value` is not told that there is such a topic."""
+    audited(served, ("payments", NOW), ("orders", NOW))
+    told = served.usage(who="eve admin orders-")
+    assert [records["topic"] for records in told["versions"][0]["records"]] == ["orders"]
+    assert "payments" not in " ".join(told["limits"])
+
+
+def test_where_records_lie_is_told_to_administrators(served: Served) -> None:
+    """Readers have no need of the names of buckets."""
+    audited(served, ("orders", NOW))
+    told = served.usage(who="ada reader")
+    assert told["audit"]["places"] == []
+    assert AUDITED.format(day=TODAY, places=PLACES_HIDDEN) in told["limits"]
+
+
+def test_the_log_tells_of_records_of_what_was_deleted(served: Served) -> None:
+    audited(served, ("orders", NOW))
+    status, (line,) = delete(served, "/subjects/orders-value/versions/1")
+    assert (status, line["topics"], "last_read" in line) == (200, ["orders"], False)
+    assert line["message"] == "Of orders-value versions were deleted that are in use (1): found in records of orders."
+
+
+def test_a_damaged_audit_is_named_and_hinders_nothing(served: Served) -> None:
+    served.registry.audits.put(b"no audit")
+    assert AUDIT_DAMAGED in served.usage()["limits"]
     assert delete(served, "/subjects/orders-value/versions/1") == (200, [])

@@ -15,14 +15,14 @@ from sigla.cache.counts import Farthest
 from sigla.functions.lifecycle import Handler
 from sigla.functions.probe import Probe, answering
 from sigla.functions.telemetry import RequestLog, RequestMetrics
-from sigla.instances import Instance, instance, read_notes, web_options
+from sigla.instances import Instance, instance, web_options
 from sigla.observe import Facts, Teller, Watcher
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import Ownership
 from sigla.web import app, gateway
 from sigla.web.registries import OfRegistry
-from sigla.web.threads.read_notes import ReadNotes
+from sigla.web.threads.read_notes import ReadNotes, read_notes
 
 
 def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler:
@@ -111,8 +111,10 @@ class Edge:
 
     def read_notes(self, found: Instance, tell: Teller, opened: ExitStack, *, share: int = 1) -> tuple[Watcher, ...]:
         """What counts the reads by id of a registry, if they are counted. The rest as of `authenticator`."""
-        reads, aside = found.registry.reads, found.calls.aside
-        notes = opened.enter_context(read_notes(self.settings, reads, tell, gathered_s=0, aside=aside, share=share))
+        reads, clock, aside = found.registry.reads, found.registry.clock, found.calls.aside
+        notes = opened.enter_context(
+            read_notes(self.settings, reads, clock, tell, gathered_s=0, aside=aside, share=share)
+        )
         self.notes.update(notes)
         opened.callback(self.notes.difference_update, notes)
         return notes

@@ -40,6 +40,9 @@ KEY_USE: Final = 1
 ISSUER_KEYS: Final = 1
 """The form of an issuer's keys, as a function puts them into the bucket for the others."""
 
+AUDIT: Final = 1
+"""The form of what an audit has found in data, as it lies beside a registry."""
+
 BACKUP: Final = 1
 """The form of a backup: which members its file has, and in which order."""
 

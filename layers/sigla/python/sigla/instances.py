@@ -1,13 +1,13 @@
 """A registry in front of its store: what is remembered, which ring it reads through, and whose data it believes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, closing, contextmanager, nullcontext
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from sigla import keys, observe
+from sigla import keys
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator
 from sigla.auth.tokens.key_sets import KeySource
@@ -16,11 +16,11 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
-from sigla.changes.kinds import DAY_MS
 from sigla.effort import Limits
 from sigla.exporters.nouns import Exporter
 from sigla.kms.drivers import Drivers
 from sigla.kms.shared import SharedMaterials
+from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.reads import Reads
@@ -47,10 +47,9 @@ from sigla.settings import (
 )
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
-from sigla.stores.ownership import OwnBodies, OwnCatalog, Ownership, OwnReads, OwnTally, OwnZones
+from sigla.stores.ownership import OwnAudits, OwnBodies, OwnCatalog, Ownership, OwnReads, OwnTally, OwnZones
 from sigla.web import app
 from sigla.web.http.rate import Rate
-from sigla.web.threads.read_notes import GATHERED_S, ReadNotes
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
@@ -225,6 +224,7 @@ def beside(
         principals=store.principals,
         reads=store.reads,
         recent_log=store.recent_log,
+        audits=store.audits,
     )
     return registry, counts
 
@@ -266,10 +266,11 @@ def among_others(
 
     catalog, stored, zones = store.catalog, store.bodies, store.zones
     reads: Reads = store.reads
+    audits: Audits = store.audits
     if ownership is not None:
         catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
         zones = zones and OwnZones(zones, ownership)
-        reads = OwnReads(reads, ownership)
+        reads, audits = OwnReads(reads, ownership), OwnAudits(audits, ownership)
     bodies, counts = _remembered(store, stored, settings, ring, share)
     remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
     speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
@@ -288,29 +289,9 @@ def among_others(
             quotas=quotas or Quotas(),
             principals=store.principals,
             reads=reads,
+            audits=audits,
         )
         yield registry, counts
-
-
-@contextmanager
-def read_notes(
-    settings: Settings,
-    reads: Reads,
-    tell: observe.Teller,
-    *,
-    gathered_s: float = GATHERED_S,
-    aside: Callable[[], AbstractContextManager[None]] = nullcontext,
-    share: int = 1,
-) -> Iterator[tuple[ReadNotes, ...]]:
-    """What counts reads by id; nothing where they are not counted. The rest as of `ReadNotes`."""
-    if not settings.usage:
-        yield ()
-        return
-    names_ms, clock = settings.names_days * DAY_MS, SystemClock()
-    with closing(
-        ReadNotes(reads, clock, tell, names_ms=names_ms, gathered_s=gathered_s, aside=aside, share=share)
-    ) as notes:
-        yield (notes,)
 
 
 def _no_exporters(settings: Settings) -> str:

@@ -137,6 +137,14 @@ def issuer_keys_object(registry: str, issuer: str) -> str:
     return f"{component(registry)}/issuers/{blake2b(issuer.encode(), digest_size=16).hexdigest()}.json"
 
 
+AUDIT_FOUND = "audit/found.jsonl.gz"
+"""What an audit has found, behind the name of a registry: in a bucket and in a directory."""
+
+
+def audit_object(registry: str) -> str:
+    return f"{component(registry)}/{AUDIT_FOUND}"
+
+
 def identity_object(registry: str) -> str:
     return f"{component(registry)}/identity.json"
 

@@ -19,7 +19,7 @@ from sigla.auth.guesses import Guesses
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.auth.tokens.issuers import Issuer
 from sigla.cache.ring import Ring
-from sigla.instances import beside, destination, quotas_of, read_notes, web_options
+from sigla.instances import beside, destination, quotas_of, web_options
 from sigla.opening import directory
 from sigla.second_region import OtherRegion
 from sigla.settings import KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
@@ -41,6 +41,7 @@ from sigla.web.local import (
     start_warnings,
     supervisor,
 )
+from sigla.web.threads.read_notes import read_notes
 from sigla.web.threads.thinkers import Thinkers
 
 
@@ -137,7 +138,7 @@ class _Surroundings(NamedTuple):
             authenticate = registries.OfRegistry(name, authenticate)
         around = exporting.Surroundings(store, partial(destination, store), name or settings.registry_name, tell)
         exporters = opened.enter_context(exporting.exporting(around, begin=not second_region.follows(store)))
-        notes = opened.enter_context(read_notes(settings, store.reads, tell))
+        notes = opened.enter_context(read_notes(settings, store.reads, store.clock, tell))
         return _Opened(name, address, store, authenticate, exporters, tell, notes)
 
     def options(
@@ -237,8 +238,7 @@ def _one(
         build = partial(zoned.application, played, ports, options)
         zones, rings = played.ids, played.made_of
     else:
-        other = None
-        chosen = options()
+        other, chosen = None, options()
         if region:
             other = second_region.region_of_server(
                 store,
@@ -251,8 +251,8 @@ def _one(
                 until=around.opened,
             )
         registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
-        registry = replace(registry, control=other.control if other else None)
-        build = partial(server.application, registry, options=chosen)
+        control = other.control if other else None
+        build = partial(server.application, replace(registry, control=control), options=chosen)
         if other:
             build = partial(build, table=other.table, routes=other.routes)
             process_lines = [*process_lines, other.lines]

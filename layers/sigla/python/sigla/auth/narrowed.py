@@ -32,6 +32,7 @@ from sigla.model import (
     Subject,
     Version,
 )
+from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
@@ -261,6 +262,18 @@ class NarrowedReads:
 
     def _shows(self, named_subject: str) -> bool:
         return not named_subject or self._reach.includes(names.subject(named_subject))
+
+
+class NarrowedAudits:
+    """A `ports.Audits` that leaves out topics whose subjects, by Confluent's strategy, are outside the reach."""
+
+    def __init__(self, audits: Audits, reach: Reach) -> None:
+        self._reach = reach
+        self.put = audits.put
+        self.get = audits.get
+
+    def shows(self, context: str, topic: str) -> bool:
+        return any(self._reach.includes(Subject(context, f"{topic}-{part}")) for part in ("value", "key"))
 
 
 def _denied(access: Access, subject: Subject) -> Denied:

@@ -56,7 +56,7 @@ class Grants:
         return [
             *self.rows(),
             *self.identity(),
-            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "keys", "key-uses", *self.issuers())),
+            allow("Reading", "s3:GetObject", on=self.objects(*REGISTRY_READS, *self.issuers())),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "key-uses")),
             *self.shared_keks(),
             *self.other_role("dynamodb:BatchGetItem"),
@@ -200,7 +200,7 @@ class Grants:
         bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
         return [
             allow("Rows", *READ, on=[self.table.table_arn], when=bound),
-            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids")),
+            allow("Reading", "s3:GetObject", on=self.objects("schemas", "guids", "audit")),
             self.finding(),
             *self.key,
         ]
@@ -303,6 +303,9 @@ class Grants:
 
 
 EVERY = "*"
+
+REGISTRY_READS = ("schemas", "guids", "keys", "key-uses", "audit")
+"""Objects that the registry's function reads."""
 """In place of a registry's name, in what is granted to a pool."""
 
 # What Lambda itself wants to see granted to whom it puts into a network.

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from sigla.remote.client import Remote, RemoteAnswer
 
 DESCRIPTION = """\
-Tells who has read the versions of a subject by their ids, on which day last, and what that does not say. It is
-evidence: that no read is known never means that a version is not used.
+Tells who has read the versions of a subject by their ids, and on which day last; in which topics records of them
+were found by the last `sigla audit --for-usage`; and what that does not say. It is evidence: that no use is known
+never means that a version is not used.
 
   sigla usage --registry URL --subject SUBJECT              all versions, soft-deleted ones too
   sigla usage --registry URL --subject SUBJECT --version 3  one of them
@@ -34,6 +35,8 @@ NO_ROUTE: Final = (
     "{url} does not count reads by id: that needs a registry of Sigla, of a release that has `sigla usage`."
 )
 NAMELESS: Final = {"anyone": "a client that was asked for no key"}
+DAY_MS: Final = 86_400_000
+HOUR_MS: Final = 3_600_000
 SHOWN: Final = 20
 """So many readers of a version are named; the rest is counted. --json has them all."""
 
@@ -108,7 +111,9 @@ def _stored(args: argparse.Namespace) -> Mapping[str, Any]:
 
     address = place.of_url(args.store or f"file:{args.data}")
     with place.explained(address), opening.reading(address) as held:
-        registry = Registry(held.catalog, held.bodies, held.clock, principals=held.principals, reads=held.reads)
+        registry = Registry(
+            held.catalog, held.bodies, held.clock, principals=held.principals, reads=held.reads, audits=held.audits
+        )
         try:
             version = names.version(args.version) if args.version else None
             found = registry.usage(names.subject(args.subject), version)
@@ -132,18 +137,31 @@ def usage_lines(form: Mapping[str, Any]) -> list[str]:
     for version in form["versions"]:
         deleted = ", soft-deleted" if version["deleted"] else ""
         lines.append(f"{form['subject']} {version['version']} (id {version['id']}{deleted})")
-        lines += [f"  {line}" for line in evidence(version)] or ["  no read is known"]
+        lines += [f"  {line}" for line in evidence(version)] or ["  no use is known"]
     lines += ["", "What this does not say:", *(f"- {limit}" for limit in form["limits"])]
     return lines
 
 
 def evidence(version: Mapping[str, Any]) -> list[str]:
-    """A line for each use that is known of a version."""
+    """A line for each reader, and for each topic with records, that is known of a version."""
     reads = version["reads"]
     lines = [_read_line(read) for read in reads[:SHOWN]]
     if len(reads) > SHOWN:
         lines.append(f"and {len(reads) - SHOWN} more readers, the last of them on {reads[SHOWN]['day']}")
-    return lines
+    return [*lines, *map(_records_line, version["records"])]
+
+
+def _records_line(records: Mapping[str, Any]) -> str:
+    seen = f", the last one of {records['last'][:10]}" if "last" in records else ""
+    kept = f"; {records['topic']} keeps records {_duration(records['retentionMs'])}" if "retentionMs" in records else ""
+    return f"{records['rows']} records of it seen in the topic {records['topic']}{seen}{kept}"
+
+
+def _duration(milliseconds: int) -> str:
+    if milliseconds < 0:
+        return "for ever"
+    days, hours = milliseconds / DAY_MS, milliseconds / HOUR_MS
+    return f"for {days:g} days" if days >= 1 else f"for {hours:.2g} hours"
 
 
 def _read_line(read: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from sigla.model import BodyKey
+from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
@@ -49,6 +50,8 @@ class Store(Protocol):
     def principals(self) -> Principals: ...
     @property
     def reads(self) -> Reads: ...
+    @property
+    def audits(self) -> Audits: ...
     @property
     def region(self) -> Region:
         """Roles and counters of ids, for a registry that has a second region."""

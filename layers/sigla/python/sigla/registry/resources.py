@@ -23,6 +23,7 @@ from sigla.model import (
     Subject,
     Version,
 )
+from sigla.ports.audits import Audits, NoAudits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
@@ -125,6 +126,8 @@ class Resources:
     quotas: Quotas = field(default_factory=Quotas)
     principals: Principals = field(default_factory=NoPrincipals)
     """Who stands behind the tokens of a history, and of reads."""
+    audits: Audits = field(default_factory=NoAudits)
+    """What was found in data."""
     reads: Reads = field(default_factory=NoReads)
     """Who read an id last."""
     recent_log: RecentLog | None = None

@@ -2,12 +2,17 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any, Final
 
 from sigla.errors import Refusal, StoreError, SubjectNotFound, VersionNotFound
+from sigla.journal.log_entries import time_text
 from sigla.model import LATEST, BodyKey, Row, Subject, Version
+from sigla.ports.audits import FoundRecords, Occurrence
+from sigla.ports.clock import day_of
 from sigla.ports.reads import KEPT_DAYS, LastRead
+from sigla.registry.audits import unpacked
 from sigla.registry.resources import Resources
 
 CACHING: Final = (
@@ -21,26 +26,41 @@ LAST_WINDOW: Final = "Where a process was killed, reads of its last five minutes
 NOT_COUNTING: Final = "Reads are not counted at present: SIGLA_USAGE is false."
 NEVER_COUNTED: Final = "Nothing was counted yet, so nothing is known of reads."
 SINCE: Final = "Reads are counted since {since}, and each for {days} days: what was read before is unknown."
-IN_USE: Final = "Of {subject} versions were deleted that are read ({versions}): last by {who} on {day}."
+NO_AUDIT: Final = "No audit has told what is in topics (`sigla audit --for-usage`), so nothing is known of records."
+AUDITED: Final = "Records were looked for on {day} in {places}: nothing is known of later ones, or of those elsewhere."
+AUDIT_DAMAGED: Final = "What the last audit found cannot be read, so nothing is known of records: run it again."
+PLACES_HIDDEN: Final = "places that only administrators are told"
+NO_RETENTION: Final = "How long the topic {topic} keeps records is not known."
+IN_USE: Final = "Of {subject} versions were deleted that are in use ({versions}): {evidence}."
 OWN_ALONE: Final = "Reads for subjects that you may not read are left out."
 
 
 @dataclass(frozen=True, slots=True)
 class VersionUsage:
-    """reads: of its id, the last one first."""
+    """reads: of its id, the last one first. records: of its id, by topic."""
 
     row: Row
     reads: tuple[LastRead, ...]
+    records: tuple[Occurrence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """since: the day of the first note of all, or an empty text. sees_all: whether all reads are told."""
+    """since: the day of the first note of all, or an empty text. sees_all: whether all reads are told.
+
+    audit: what is known of records; None where none were looked for.
+    """
 
     subject: Subject
     versions: tuple[VersionUsage, ...]
     since: str
     sees_all: bool
+    audit: FoundRecords | None = None
+    is_audit_damaged: bool = False
+
+    def without_places(self) -> "Usage":
+        """The same without the places where records lie: administrators alone are told of these."""
+        return replace(self, audit=replace(self.audit, places=())) if self.audit else self
 
     @property
     def tokens(self) -> set[str]:
@@ -60,8 +80,21 @@ def usage(resources: Resources, subject: Subject, version: Version | None = None
             raise VersionNotFound(version=wanted)
     keys = [BodyKey(view.subject.context, row.id) for row in rows]
     reads = resources.reads.last(list(dict.fromkeys(keys)))
-    found = tuple(VersionUsage(row, tuple(reads[key])) for row, key in zip(rows, keys, strict=True))
-    return Usage(view.subject, found, resources.reads.since(), not resources.reads.is_narrowed)
+    audit, is_damaged = None, False
+    try:
+        content = resources.audits.get()
+        audit = unpacked(content, keys) if content is not None else None
+    except StoreError:  # reads are told without it
+        is_damaged = True
+    records: dict[BodyKey, list[Occurrence]] = {}
+    for each in audit.occurrences if audit else ():
+        if resources.audits.shows(each.key.context, each.topic):
+            records.setdefault(each.key, []).append(each)
+    found = tuple(
+        VersionUsage(row, tuple(reads[key]), tuple(sorted(records.get(key, ()), key=attrgetter("topic"))))
+        for row, key in zip(rows, keys, strict=True)
+    )
+    return Usage(view.subject, found, resources.reads.since(), not resources.reads.is_narrowed, audit, is_damaged)
 
 
 def usage_if_known(resources: Resources, subject: Subject) -> Usage | None:
@@ -75,26 +108,35 @@ def usage_if_known(resources: Resources, subject: Subject) -> Usage | None:
 def deleted_in_use(
     found: Usage | None, deleted: Collection[Version], names: Callable[[Iterable[str]], Mapping[str, str]]
 ) -> dict[str, object] | None:
-    """What the log is told of versions that were deleted though they are read; None where no read is known.
+    """What the log is told of versions that were deleted though they are used; None where no use is known.
 
     names: finds those behind tokens.
     """
-    used = [each for each in found.versions if each.reads and each.row.version in deleted] if found else []
+    used = (
+        [each for each in found.versions if each.row.version in deleted and (each.reads or each.records)]
+        if found
+        else []
+    )
     if not found or not used:
         return None
-    last = max((each.reads[0] for each in used), key=lambda read: read.day)
     numbers = [each.row.version for each in used]
-    listed = ", ".join(map(str, numbers))
-    who = last.by
-    with suppress(StoreError):  # the token will do, and the delete is done
-        who = names([last.by]).get(last.by, last.by)
-    return {
-        "event": "deleted-in-use",
-        "message": IN_USE.format(subject=found.subject.qualified, versions=listed, who=who, day=last.day),
-        "subject": found.subject.qualified,
-        "versions": numbers,
-        "last_read": last.day,
-    }
+    said = {"subject": found.subject.qualified, "versions": numbers}
+    last = max((each.reads[0] for each in used if each.reads), key=attrgetter("day"), default=None)
+    topics = sorted({record.topic for each in used for record in each.records})
+    evidence = []
+    if last is not None:
+        who = last.by
+        with suppress(StoreError):  # the token will do, and the delete is done
+            who = names([last.by]).get(last.by, last.by)
+        evidence.append(f"last read by {who} on {last.day}")
+        said["last_read"] = last.day
+    if topics:
+        evidence.append(f"found in records of {', '.join(topics)}")
+        said["topics"] = topics
+    message = IN_USE.format(
+        subject=found.subject.qualified, versions=", ".join(map(str, numbers)), evidence=", ".join(evidence)
+    )
+    return {"event": "deleted-in-use", "message": message, **said}
 
 
 def form_of_usage(found: Usage, names: Mapping[str, str], *, is_counting: bool | None) -> dict[str, Any]:
@@ -104,7 +146,10 @@ def form_of_usage(found: Usage, names: Mapping[str, str], *, is_counting: bool |
         form["counting"] = is_counting
     if found.since:
         form["since"] = found.since
-    form["versions"] = [_version_form(each, names) for each in found.versions]
+    if found.audit:
+        form["audit"] = {"at": time_text(found.audit.at), "places": list(found.audit.places)}
+    retention = found.audit.retention_ms if found.audit else {}
+    form["versions"] = [_version_form(each, names, retention) for each in found.versions]
     form["limits"] = limits(found, is_counting=is_counting)
     return form
 
@@ -115,20 +160,44 @@ def limits(found: Usage, *, is_counting: bool | None) -> list[str]:
         *([NOT_COUNTING] if is_counting is False else []),
         SINCE.format(since=found.since, days=KEPT_DAYS) if found.since else NEVER_COUNTED,
         *([] if found.sees_all else [OWN_ALONE]),
+        AUDIT_DAMAGED if found.is_audit_damaged else _looked_for(found.audit),
+        *(NO_RETENTION.format(topic=topic) for topic in _unknown_retention(found)),
         LAST_WINDOW,
         BY_ID_ALONE,
         CACHING,
     ]
 
 
-def _version_form(each: VersionUsage, names: Mapping[str, str]) -> dict[str, Any]:
+def _looked_for(audit: FoundRecords | None) -> str:
+    if audit is None:
+        return NO_AUDIT
+    return AUDITED.format(day=day_of(audit.at), places=", ".join(audit.places) or PLACES_HIDDEN)
+
+
+def _unknown_retention(found: Usage) -> list[str]:
+    known = found.audit.retention_ms if found.audit else {}
+    return sorted({record.topic for each in found.versions for record in each.records} - known.keys())
+
+
+def _version_form(each: VersionUsage, names: Mapping[str, str], retention_ms: Mapping[str, int]) -> dict[str, Any]:
     row = each.row
     return {
         "version": row.version,
         "id": row.id,
         "deleted": row.deleted,
         "reads": [_read_form(read, names) for read in each.reads],
+        "records": [_record_form(record, retention_ms) for record in each.records],
     }
+
+
+def _record_form(record: Occurrence, retention_ms: Mapping[str, int]) -> dict[str, Any]:
+    said = {
+        "topic": record.topic,
+        "rows": record.rows,
+        "last": None if record.last is None else time_text(record.last),
+        "retentionMs": retention_ms.get(record.topic),
+    }
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _read_form(read: LastRead, names: Mapping[str, str]) -> dict[str, str]:

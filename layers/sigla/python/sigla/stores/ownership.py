@@ -20,6 +20,7 @@ from typing import Final, ParamSpec, TypeVar
 from sigla import observe
 from sigla.errors import ForeignData, StoreError
 from sigla.observe import Teller
+from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock, Moment
@@ -249,6 +250,15 @@ class OwnReads:
         if self._ownership.is_foreign:
             raise StoreError("what is stored is another deployment's")
         self._note(reads, now, kept_ms)
+
+
+class OwnAudits:
+    """A `ports.Audits` in front of an `Audits`: of the data of another deployment nothing is told."""
+
+    def __init__(self, audits: Audits, ownership: Ownership) -> None:
+        self.put = ownership.doing(audits.put)
+        self.get = ownership.asking(audits.get)
+        self.shows = audits.shows
 
 
 @dataclass(frozen=True, slots=True)

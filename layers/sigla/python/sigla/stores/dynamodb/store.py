@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.tally import AwsTally
     from sigla.stores.dynamodb.zones import AwsZones
     from sigla.stores.s3.api_keys import AwsKeys
+    from sigla.stores.s3.audits import AwsAudits
     from sigla.stores.s3.bodies import AwsBodies
     from sigla.stores.s3.issuer_keys import AwsIssuerKeys
     from sigla.stores.s3.objects import Objects
@@ -146,6 +147,12 @@ class AwsStore:
         from sigla.stores.s3.issuer_keys import AwsIssuerKeys
 
         return AwsIssuerKeys(self.objects, registry=self._registry)
+
+    @cached_property
+    def audits(self) -> "AwsAudits":
+        from sigla.stores.s3.audits import AwsAudits
+
+        return AwsAudits(self.objects, registry=self._registry)
 
     @cached_property
     def secrets(self) -> "AwsSecrets":

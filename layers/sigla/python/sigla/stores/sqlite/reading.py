@@ -7,6 +7,7 @@ from pathlib import Path
 from sigla.model import BodyKey
 from sigla.ports.log import RecentLog
 from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.audits import EmbeddedAudits
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import CatalogLost, Database, NoData
@@ -49,6 +50,7 @@ class ReadingStore:
         self.principals = EmbeddedPrincipals(unit)
         self.reads = EmbeddedReads(unit)
         self.inventory = EmbeddedInventory(unit, path, registry)
+        self.audits = EmbeddedAudits(path, registry=registry)
         self.secrets = SeenSecrets(path, registry=registry)
 
     def group(self) -> AbstractContextManager[None]:

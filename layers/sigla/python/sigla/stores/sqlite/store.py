@@ -15,6 +15,7 @@ from sigla.ports.replaying import OrderedReplayer, Shipper
 from sigla.regions.nouns import Role
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite import keks
+from sigla.stores.sqlite.audits import EmbeddedAudits
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import Database
@@ -92,6 +93,7 @@ class EmbeddedStore:
             self.reads = EmbeddedReads(self._unit)
             self.inventory = EmbeddedInventory(self._unit, self.path, registry)
             self.keys = EmbeddedKeys(self.path, registry=registry)
+            self.audits = EmbeddedAudits(self.path, registry=registry)
             self.secrets = EmbeddedSecrets(self.path, self._unit, disk, registry=registry)
             self._opened = opened.pop_all()
 

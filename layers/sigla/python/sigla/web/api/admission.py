@@ -5,7 +5,7 @@ All of it by the table of routes.
 
 from dataclasses import replace
 
-from sigla.auth.narrowed import Narrowed, NarrowedReads
+from sigla.auth.narrowed import Narrowed, NarrowedAudits, NarrowedReads
 from sigla.auth.permissions import READ, WRITE, Access, Principal
 from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import GLOBAL, Subject
@@ -34,8 +34,8 @@ def admitted(registry: Registry, route: Route, exchange: Exchange, principal: Pr
         if not (principal.reach.shows(subject) if looks else principal.reach.includes(subject)):
             raise _denied(access, subject)
     narrowed = Narrowed(registry.catalog, registry.bodies, principal.reach, access)
-    reads = NarrowedReads(registry.reads, principal.reach)
-    return replace(registry, catalog=narrowed, reads=reads, furthest=FURTHEST)
+    reads, audits = NarrowedReads(registry.reads, principal.reach), NarrowedAudits(registry.audits, principal.reach)
+    return replace(registry, catalog=narrowed, reads=reads, audits=audits, furthest=FURTHEST)
 
 
 def asked(route: Route, exchange: Exchange) -> Access:

@@ -56,6 +56,11 @@ _HISTORY: dict[str, Shape] = {"ts": NUMBER, "deleted": FLAG}
 _VERSION: dict[str, Shape] = {"version": NUMBER, "deleted": FLAG}
 _DAY: Shape = {**TEXT, "format": "date"}
 _READ = _object("day", "by", day=_DAY, by=TEXT, name=TEXT, subject=TEXT)
+_TIME: Shape = {**TEXT, "format": "date-time"}
+_RECORDS = _object("topic", "rows", topic=TEXT, rows=NUMBER, last=_TIME, retentionMs=NUMBER)
+_VERSION_USAGE = _object(
+    "version", "id", "deleted", "reads", "records", id=NUMBER, reads=_list(_READ), records=_list(_RECORDS), **_VERSION
+)
 _SUBJECT_VERSION: dict[str, Shape] = {"subject": TEXT, "version": NUMBER}
 _COMPARED = _object(
     "version",
@@ -269,7 +274,8 @@ SHAPES: dict[str, Shape] = {
         subject=TEXT,
         counting=FLAG,
         since=_DAY,
-        versions=_list(_object("version", "id", "deleted", "reads", id=NUMBER, reads=_list(_READ), **_VERSION)),
+        audit=_object("at", "places", at=_TIME, places=_list(TEXT)),
+        versions=_list(_VERSION_USAGE),
         limits=_list(TEXT),
     ),
     "Difference": _object(

@@ -5,8 +5,8 @@ is looked at once. A note that fails is tried again until the store takes it; no
 """
 
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -17,6 +17,7 @@ from sigla.errors import StoreError
 from sigla.observe import Seen, Teller
 from sigla.ports.clock import Clock
 from sigla.ports.reads import Read, Reads
+from sigla.settings import Settings
 
 GATHERED_S: Final = 1.0
 """So long a server gathers reads before it writes them together."""
@@ -137,3 +138,25 @@ class ReadNotes:
             lost, self._lost = self._lost, 0
             self._tell({"event": "usage", "message": f"{lost} reads by id were not counted: too many were waiting."})
         return None
+
+
+@contextmanager
+def read_notes(
+    settings: Settings,
+    reads: Reads,
+    clock: Clock,
+    tell: Teller,
+    *,
+    gathered_s: float = GATHERED_S,
+    aside: Callable[[], AbstractContextManager[None]] = nullcontext,
+    share: int = 1,
+) -> Iterator[tuple[ReadNotes, ...]]:
+    """What counts reads by id; nothing where the settings have them not counted. The rest as of `ReadNotes`."""
+    if not settings.usage:
+        yield ()
+        return
+    names_ms = settings.names_days * DAY_MS
+    with closing(
+        ReadNotes(reads, clock, tell, names_ms=names_ms, gathered_s=gathered_s, aside=aside, share=share)
+    ) as notes:
+        yield (notes,)

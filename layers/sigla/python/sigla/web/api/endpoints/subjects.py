@@ -136,6 +136,7 @@ def usage(exchange: Exchange, registry: Registry, *, version: str) -> Answer:
     """Names of others are told to administrators; each caller is told its own name."""
     found = registry.usage(exchange.subject, names.version(version) if version else None)
     known = _known_names(exchange, registry, found.tokens)
+    found = found if exchange.is_for_administrators else found.without_places()
     return json_answer(form_of_usage(found, known, is_counting=registry.options.counts_reads))
 
 
