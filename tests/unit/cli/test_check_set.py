@@ -77,6 +77,32 @@ def test_what_rests_on_a_refused_file_is_not_checked(served: Registry, capsys: C
     }
 
 
+@pytest.mark.parametrize(
+    "name, text, missing",
+    [
+        ("a.avsc", '{"type": "record", "namespace": "n", "name": "A", "fields": [\n  {"name": "x", "type": "Bb"}]}',
+         ("2:25", "n.Bb")),
+        ("a.proto", 'syntax = "proto3";\nimport "google/type/date.proto";\nimport "b.proto";\nmessage A { B b = 1; }',
+         ("3:8", "b.proto")),
+        ("a.json", '{"properties": {"x":\n {"$ref": "https://a/b.json"}}}', ("2:11", "https://a/b.json")),
+    ],
+)  # fmt: skip
+def test_a_name_that_no_file_has_is_told_where_it_stands(
+    name: str, text: str, missing: tuple[str, str], served: Registry, capsys: Captured
+) -> None:
+    """A word that is misspelt, a file that was moved or forgotten, what only the registry has."""
+    write(b=record("n.B"))
+    Path(name).write_text(text)
+    Path("sigla.yaml").write_text(f"schemas: [{{files: [b.avsc, {name}], subject: '{{stem}}-{{path}}'}}]")
+    with answering.behind_a_url(answering.registry(served)) as url:
+        assert main(["check", "--registry", url, name]) == 1
+    (told, _) = capsys.readouterr().out.splitlines()
+    assert told.startswith(f"{name}:{missing[0]}: 42201: ")
+    assert told.endswith(
+        f"; no file of sigla.yaml is {missing[1]}: correct the name, add the file, or say its subject in `references`"
+    )
+
+
 def test_the_level_of_the_file_is_the_one_that_counts(served: Registry, capsys: Captured) -> None:
     """It is set before the schema is registered."""
     served.register(Subject(".", "b-value"), Draft(record("B")))

@@ -17,6 +17,8 @@ from sigla.schema_files.used_names import UsedNames, names_of
 from sigla.schema_files.yaml_parts import InvalidDeclaration
 
 _FIELD: Final = re.compile(r"(?P<brace>\{\{|\}\})|\{(?P<field>[^{}]*)\}")
+ALWAYS_THERE: Final = ("google/", "confluent/")
+"""Files of Protobuf that every registry has."""
 _FIELDS: Final = ("stem", "folder", "path", "record")
 
 
@@ -31,12 +33,13 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredFile:
-    """path: in the tree. file: without its references, which `needs` are."""
+    """path: in the tree. file: without its references, which `needs` are. missing: names that it uses beside these."""
 
     path: str
     file: SchemaFile
     needs: tuple[Needed, ...] = ()
     settings: DeclaredSettings | None = None
+    missing: tuple[str, ...] = ()
 
     @property
     def subject(self) -> Subject:
@@ -213,7 +216,9 @@ def _with_needs(declaration: Declaration, each: _FoundFile, providers: _Provider
         )
         needs = [need for need in found if need is not None]
     settings = DeclaredSettings(each.subject, entry.config, entry.mode, entry.line)
-    return DeclaredFile(each.path, each.file, tuple({need.name: need for need in needs}.values()), settings)
+    by_name = {need.name: need for need in needs}
+    missing = tuple(name for name in each.names.used if name not in by_name and not name.startswith(ALWAYS_THERE))
+    return DeclaredFile(each.path, each.file, tuple(by_name.values()), settings, missing)
 
 
 def _in_the_set(declaration: Declaration, each: _FoundFile, name: str, providers: _Providers) -> Needed | None:

@@ -20,6 +20,7 @@ from sigla.schema_files.check import Checked, FileVerdict, check_file
 from sigla.schema_files.declaration import Declaration, DeclaredSettings, config_fields
 from sigla.schema_files.file_sets import DeclaredFile
 from sigla.schema_files.files import SchemaFile
+from sigla.schema_files.missing_names import with_missing_names
 from sigla.schema_files.scratch import Scratch
 from sigla.schema_files.steps import ConfigStep, DeleteStep, ModeStep, Step, VersionStep
 
@@ -86,7 +87,7 @@ class _Foreseeing:
         else:
             file = each.offered({path: other.version for path, other in self._checked.items()})
             highest, before = self._scratch.look(file.subject).head.highest, self._tag(file.subject)
-            checked = check_file(self._scratch, file)
+            checked = with_missing_names(check_file(self._scratch, file), each.missing, self._name)
             if checked.verdict is FileVerdict.NEW and checked.version is not None:
                 after = self._tag(file.subject)
                 self.found.steps.append(VersionStep(file.subject, before, after, file, checked.version, highest))
