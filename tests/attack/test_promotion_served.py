@@ -136,3 +136,81 @@ def test_who_dies_once_the_primary_is_closed_or_before_it_follows_leaves_a_promo
 ) -> None:
     """A few of the cases above, with each change."""
     assert cut_off(tmp_path, number, victim, after=after, undo=False)
+
+
+# --- a region that comes back ----------------------------------------------------------------------------------------
+
+
+def cut_off_rejoining(folder: Path, number: int, victim: str, *, after: bool) -> bool:
+    """As `cut_off`, while a region rejoins that was passed over and has what its primary lacks."""
+    with serving(folder / "a") as first, serving(folder / "b", "--follow", first.url) as second:
+        ports = {"a": str(first.port), "b": str(second.port)}
+        assert first.ask("POST", "/subjects/orders/versions", INT).json["id"] == 1
+        eventually(lambda: _end(second) == _end(first))
+        second.kill()
+        assert first.ask("POST", "/subjects/orders/versions", LONG).json["id"] == 2
+        assert first.ask("POST", "/subjects/lost/versions", LONG).json["id"] == 2
+        first.kill()
+    with serving(folder / "b", "--port", ports["b"]) as b:
+        assert run("promote", b.url, "--force", "--yes").returncode == 0
+        assert b.ask("POST", "/subjects/orders/versions", DOUBLE).json["id"] == rules.BLOCK + 1
+        with serving(folder / "a", "--port", ports["a"]) as a:
+            words = ["--primary", b.url, "--url", b.url, "--report", str(folder / "report"), "--yes"]
+            dies = {"a": a, "b": b}[victim]
+            with linked(a, dies.kill, number, after=after) as link:
+                ended = run("rejoin", link.url, *words)
+                was_cut = link.asked > number
+            assert "Traceback" not in ended.stderr
+            if not was_cut:
+                assert "begins anew" in ended.stdout, ended.stderr
+                _check_rejoined(a, b)
+                return False
+            with serving(folder / victim, "--port", ports[victim]) as again:
+                servers = {"a": a, "b": b} | {victim: again}
+                eventually(lambda: _rejoins(servers["a"].url, words))  # it does not answer while it is copying
+                _check_rejoined(servers["a"], servers["b"])
+    return True
+
+
+def _rejoins(url: str, words: list[str]) -> bool:
+    ended = run("rejoin", url, *words)
+    return "begins anew" in ended.stdout or "already: nothing to do" in ended.stdout
+
+
+def _end(server: Server) -> int:
+    return int(server.ask("GET", "/regions").json["journal"]["position"])
+
+
+def _check_rejoined(a: Server, b: Server) -> None:
+    eventually(lambda: _kind(a) == "follower")
+    assert _kind(b) == "primary"
+    assert a.ask("POST", "/subjects/after/versions", INT).json["id"] == 1
+    for server in (a, b):
+        assert server.ask("GET", "/schemas/ids/2").json["schema"] == LONG["schema"]
+        assert server.ask("GET", f"/schemas/ids/{rules.BLOCK + 1}").json["schema"] == DOUBLE["schema"]
+        assert server.ask("GET", "/subjects").json == ["after", "lost", "orders"]
+        assert server.ask("GET", "/subjects/orders/versions").json == [1, 2]
+        assert server.ask("GET", "/subjects/orders/versions/2").json["id"] == rules.BLOCK + 1
+
+
+def _kind(server: Server) -> str:
+    with suppress(OSError, ValueError):
+        return str((server.ask("GET", "/regions").json["role"] or {}).get("kind"))
+    return ""
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("victim", ["a", "b"])
+def test_whichever_server_is_killed_at_any_request_the_region_rejoins_once_it_is_run_again(
+    tmp_path: Path, victim: str, after: bool
+) -> None:
+    for number in count():
+        if not cut_off_rejoining(tmp_path / str(number), number, victim, after=after):
+            break
+    assert number >= LAST
+
+
+def test_who_dies_once_what_was_missing_has_come_leaves_it_to_be_run_again(tmp_path: Path) -> None:
+    """One of the cases above, with each change."""
+    assert cut_off_rejoining(tmp_path, 9, "b", after=True)

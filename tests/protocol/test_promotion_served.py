@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +72,7 @@ def test_a_primary_that_is_lost_is_passed_over_and_closed_when_it_comes_back(tmp
     with two(tmp_path) as (a, b):
         port = a.url.rpartition(":")[2]
         registered(a, "orders", INT)
-        eventually(lambda: b.ask("GET", "/subjects/orders/versions").json == [1])
+        eventually(lambda: _end(a) == _end(b))
         a.kill()
         told = done("promote", b.url, "--force")
         assert "is the primary of epoch 2, by force." in told
@@ -83,6 +83,49 @@ def test_a_primary_that_is_lost_is_passed_over_and_closed_when_it_comes_back(tmp
             assert (refused.status, refused.json["id"]) == (200, rules.BLOCK + 2), "it knows the new primary: sent on"
             assert roles(back) == [("primary", 1, False)]
             assert b.ask("GET", "/subjects").json == ["mine", "orders"]
+
+
+def test_a_region_that_was_passed_over_rejoins_and_follows_by_itself(tmp_path: Path) -> None:
+    """What it alone had acknowledged is there, by its ids; what stands in the way is told."""
+    with two(tmp_path) as (a, b):
+        ports = str(a.port), str(b.port)
+        registered(a, "orders", INT)
+        eventually(lambda: _end(a) == _end(b))
+        b.kill()
+        alone = registered(a, "orders", LONG)
+        only = registered(a, "lost", TEXT)
+        assert a.ask("PUT", "/config/orders", {"compatibility": "NONE"}).status == 200
+        a.kill()
+    with serving(tmp_path / "b", "--port", ports[1]) as b:
+        done("promote", b.url, "--force")
+        registered(b, "orders", {"schema": json.dumps("double")})
+        with serving(tmp_path / "a", "--port", ports[0]) as a:
+            words = ["rejoin", a.url, "--primary", b.url, "--report", str(tmp_path / "report"), "--yes"]
+            ended = run(*words)
+            assert ended.returncode == 1, ended.stderr
+            assert "orders version 2: the number is taken here" in ended.stdout
+            assert "orders: config was changed there, and not here" in ended.stdout
+            eventually(lambda: _follows(a))
+            assert roles(a, b) == [("follower", 2, False), ("primary", 2, True)]
+            for server in (a, b):
+                assert server.ask("GET", f"/schemas/ids/{alone}").json["schema"] == LONG["schema"]
+                assert server.ask("GET", f"/schemas/ids/{only}").json["schema"] == TEXT["schema"]
+                assert server.ask("GET", "/subjects/lost/versions").json == [1]
+            assert registered(a, "lost", TEXT) == only
+            assert run(*words).stdout == f"{a.url} joins or follows already: nothing to do.\n"
+            assert (tmp_path / "a" / "passed-over-1" / "catalog.sqlite").exists()
+        with serving(tmp_path / "a", "--port", ports[0]) as a:
+            assert registered(a, "late", INT) == 1
+
+
+def _end(server: Server) -> dict[str, object]:
+    return dict(server.ask("GET", "/regions").json["journal"])
+
+
+def _follows(server: Server) -> bool:
+    with suppress(OSError):
+        return bool((server.ask("GET", "/regions").json["role"] or {}).get("kind") == "follower")
+    return False
 
 
 def test_what_the_roles_do_not_allow_is_refused_in_a_sentence_and_changes_nothing(regions: Two) -> None:
@@ -122,7 +165,7 @@ def test_a_follower_that_has_not_everything_is_not_promoted_by_plan(tmp_path: Pa
 def test_a_promotion_that_was_cut_off_is_taken_back(regions: Two) -> None:
     a, b = regions
     registered(a, "orders", INT)
-    eventually(lambda: b.ask("GET", "/regions").json["journal"] == a.ask("GET", "/regions").json["journal"])
+    eventually(lambda: _end(a) == _end(b))
     for server in (b, a):  # as far as it had come
         seen = server.ask("GET", "/regions").json["role"]
         role = {**seen, "token": "t", "open": seen["kind"] != "primary"}

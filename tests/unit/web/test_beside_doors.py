@@ -30,6 +30,8 @@ ACCESS: Mapping[str, str] = {
     "/zones/live.json": WITH_A_KEY,
     "/regions/journal": ADMIN_OF_ALL,
     "/regions/copy": ADMIN_OF_ALL,
+    "/regions/rows": ADMIN_OF_ALL,
+    "/regions/place": ADMIN_OF_ALL,
 }
 FILES_OF_DOCS = "/docs/"
 """Below it are files of the page alone."""

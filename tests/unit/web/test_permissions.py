@@ -286,6 +286,7 @@ ROWS = (
             ("PUT /regions/role", {"role": role_form(Role(1, RegionKind.PRIMARY))}),
             ("POST /regions/reach", {"url": "http://b"}),
             ("POST /regions/promote", {}),
+            ("POST /regions/rejoin", {"url": "http://a"}),
             ("POST /regions/abandon", None),
             ("POST /regions/dismiss", {"follower": "b"}),
         )

@@ -123,6 +123,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("PUT", "/regions/role", {"role": role_form(Role(1, RegionKind.PRIMARY))}, 422, ...),
         ("POST", "/regions/reach", {"url": "http://b"}, 422, ...),
         ("POST", "/regions/promote", {}, 422, ...),
+        ("POST", "/regions/rejoin", {"url": "http://a"}, 422, ...),
         ("POST", "/regions/abandon", None, 422, ...),
         ("POST", "/regions/dismiss", {"follower": "b"}, 422, ...),
     ]

@@ -99,12 +99,16 @@ class _Opened(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """An application over what was opened. stopping: gives up what still computes. zones, rings: as in Started."""
+    """An application over what was opened. stopping: gives up what still computes. zones, rings: as in Started.
+
+    begins_anew: as of `RegionOfServer`.
+    """
 
     application: server.Application
     stopping: Callable[[], None]
     zones: tuple[str, ...] = ()
     rings: str = ""
+    begins_anew: Callable[[], str] = str
 
 
 class _Surroundings(NamedTuple):
@@ -153,14 +157,14 @@ class _Surroundings(NamedTuple):
 
 
 def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announce: Callable[[Started], None]) -> None:
-    """Serves until SIGTERM or SIGINT, as `wiring.serve` says."""
+    """Serves until SIGTERM or SIGINT, as `wiring.serve` says. Raises BeginsAnew where the data are to be replaced."""
     handed_over = supervisor.handed_over(environ)
     host = server.reached_at(handed_over) if handed_over else asked.host
     issuers = authentication.issuers_of(settings)
     auth = KEYS if asked.closed or issuers else authentication.local_auth(settings.auth, host)
     authentication.check_keys(auth, asked.address, issuers)
     named = _registry_hosts(settings, asked, issuers)
-    files = _tls_files(asked.tls, settings)
+    files = pair.tls_files(asked.tls, settings)
     ports = [asked.port and asked.port + at for at in range(asked.zones or 1)]
     with (
         outlet.standard(sys.stdout, sys.stderr, SystemClock()) as out,
@@ -207,7 +211,10 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
             handshakes=secure,
             supervisor=supervisor.telling(environ.get("NOTIFY_SOCKET", "")),
             handed_over=bool(handed_over),
+            is_over=lambda: bool(made.begins_anew()),
         )
+        if url := made.begins_anew():
+            raise second_region.BeginsAnew(url)
 
 
 def _one(
@@ -224,6 +231,7 @@ def _one(
     settings, store, thinkers = around.settings, member.store, Thinkers()
     zones: tuple[str, ...] = ()
     rings, stopping = "", thinkers.close
+    begins_anew: Callable[[], str] = str
 
     def options(zone: str = "") -> app.HttpOptions:
         return member.watched(around.options(member.authenticate, zone=zone, tell=member.tell))
@@ -257,6 +265,7 @@ def _one(
             build = partial(build, table=other.table, routes=other.routes)
             process_lines = [*process_lines, other.lines]
             stopping = partial(_all, other.stopping, thinkers.close)
+            begins_anew = other.begins_anew
     application = build(
         group=store.group,
         step=store.step,
@@ -266,7 +275,7 @@ def _one(
         thinkers=thinkers,
         more=[*member.sources, *process_lines],
     )
-    return _Made(application, stopping, zones, rings)
+    return _Made(application, stopping, zones, rings, begins_anew)
 
 
 def _all(*each: Callable[[], None]) -> None:
@@ -372,19 +381,6 @@ def _guard(settings: Settings, host: str, named: Mapping[str, tuple[str, ...]]) 
         return Guard((host, *theirs, *listed(settings.hosts)), listed(settings.cors_origins))
     except ValueError as problem:
         raise InvalidSetting(f"{PREFIX}HOSTS: {problem}.") from None
-
-
-def _tls_files(given: tuple[Path | None, Path | None], settings: Settings) -> tuple[Path, Path] | None:
-    """The certificate and its key; None without TLS. Raises InvalidSetting."""
-    cert, key = (
-        str(option or setting) for option, setting in zip(given, (settings.tls_cert, settings.tls_key), strict=True)
-    )
-    if bool(cert) != bool(key):
-        raise InvalidSetting(
-            f"TLS needs a certificate and its key: give both --tls-cert and --tls-key, or both {PREFIX}TLS_CERT and "
-            f"{PREFIX}TLS_KEY."
-        )
-    return (Path(cert), Path(key)) if cert else None
 
 
 def import_languages() -> None:

@@ -51,13 +51,17 @@ def serve(
     each in a directory of its name; none of them: those of the settings, or the one of the address. tls: a certificate
     and its key; without them those of the settings. region: of another one that follows, or is followed. Where a
     supervisor hands over sockets, host and port are theirs.
-    Raises one of STARTUP_PROBLEMS.
+    Raises one of STARTUP_PROBLEMS, BeginsAnew.
     """
-    from sigla import serving  # a Lambda function has no use for it
+    from sigla import second_region, serving  # a Lambda function has no use for them
 
     settings = Settings.read(os.environ)
     asked = serving.Serving(address, host, port, zones, tuple(registries), closed, tls, region)
-    serving.serve(settings, asked, os.environ, announce)
+    try:
+        serving.serve(settings, asked, os.environ, announce)
+    except second_region.BeginsAnew as anew:
+        anew.handed_over = os.environ.get("LISTEN_PID") == str(os.getpid())
+        raise
 
 
 def lambda_handler() -> "Renewed":

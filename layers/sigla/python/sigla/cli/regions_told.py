@@ -1,9 +1,13 @@
 """What the commands of two regions say alike."""
 
+import json
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
     from sigla.regions.nouns import Role
 
 MAY_BE_LOST: Final = (
@@ -56,3 +60,17 @@ def tell_dismissed(follower: str) -> int:
     else:
         print("No region follows: nothing was changed.")
     return 0
+
+
+def put_into_report(report: "Path", line: dict[str, Any]) -> None:
+    """A line at the end of what a region that comes back is told of."""
+    with report.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
+
+
+def tell_left(left: "Sequence[str]", report: "Path") -> None:
+    """What was not brought as it was."""
+    for line in left:
+        print(f"  {line}")
+    if left:
+        print(f"These {len(left)} were not brought as they were; {report} has them all.")

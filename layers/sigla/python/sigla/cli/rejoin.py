@@ -1,14 +1,15 @@
 """`sigla rejoin`: a region comes back that was passed over by a forced promotion."""
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.cli.asking import add_yes_option, asking
+from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Refused
 from sigla.cli.promote import address_of_region, opened_pair, refusals, tell_to_follow
-from sigla.cli.regions_told import tell
+from sigla.cli.regions_told import put_into_report, tell, tell_left
+from sigla.cli.served_regions import are_served, rejoin_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument, path_argument
 
@@ -22,6 +23,7 @@ lacks is brought there: versions whose number is free, with their ids; of all ot
 readable; keys, contexts and associations where nothing is in their way. Deletes, config and modes are not: the report
 names each. Then the region forgets its catalog, and follows the primary from the beginning.
 
+  sigla rejoin http://first.example:8081 --primary http://second.example:8081
   sigla rejoin 'dynamodb+s3://TABLE/BUCKET?region=eu-west-1' \\
         --primary 'dynamodb+s3://TABLE/BUCKET?region=eu-central-1'
 
@@ -42,8 +44,19 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("old", type=name_argument, metavar="URL", help="the store of the region that comes back")
-    parser.add_argument("--primary", type=name_argument, required=True, metavar="URL", help="the store of the primary")
+    parser.add_argument(
+        "old", type=name_argument, metavar="URL", help="the region that comes back: http://HOST:PORT, or its store"
+    )
+    parser.add_argument(
+        "--primary",
+        type=name_argument,
+        required=True,
+        metavar="URL",
+        help="http://HOST:PORT, or a store",
+    )
+    parser.add_argument(
+        "--url", type=name_argument, metavar="URL", help="of servers: where the old one reaches the primary"
+    )
     parser.add_argument(
         "--report",
         type=path_argument,
@@ -51,6 +64,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
         metavar="FILE",
         help="a line of JSON is put at its end, which tells what was not brought (default: ./rejoin.jsonl)",
     )
+    add_user_option(parser)
     add_registry_option(parser)
     add_yes_option(parser)
     parser.set_defaults(run=run)
@@ -58,6 +72,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(args: argparse.Namespace) -> int:
     """0, 1 if something could not be brought. Raises Misuse, Refused."""
+    if are_served([args.old, args.primary]):
+        return rejoin_served(args)
     old, new = address_of_region(args.old, args.registry), address_of_region(args.primary, args.registry)
     with refusals(), opened_pair(new, old) as regions:
         return _rejoin(args, old, new, regions)
@@ -81,8 +97,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
         done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock))
         left.extend(done.left)
         line = {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left}
-        with args.report.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        put_into_report(args.report, line)
         regions.pair.mark_brought(missing)
         print(f"{done.commits} commits of {old} were missing.")
 
@@ -90,10 +105,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
     if not carried_out(rejoined(regions.here.region, regions.there.region, bring=bring, forget=forget)):
         print(f"{old} joins or follows already: nothing to do.")
         return 0
-    for line in left:
-        print(f"  {line}")
-    if left:
-        print(f"These {len(left)} were not brought as they were; {args.report} has them all.")
+    tell_left(left, args.report)
     if forget is None:
         print(f"{old} stays closed, and is not needed any more: a directory that follows begins with nothing.")
     else:

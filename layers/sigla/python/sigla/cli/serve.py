@@ -129,18 +129,33 @@ def run(args: argparse.Namespace) -> int:
             f"{args.zones} zones from port {args.port} on would need port {last}; the highest is {HIGHEST_PORT}."
         )
     region = _region(args, address)
-    try:
+    ports = [args.port]
+    announcement = _announcement(data)
+
+    def announce(started: "Started") -> None:
+        ports[:] = [urlsplit(started.urls[0]).port or args.port]
+        announcement(started)
+
+    def serve() -> None:
         wiring.serve(
             address,
             args.host,
-            args.port,
+            ports[0],
             zones=args.zones,
             registries=args.registry,
             closed=args.auth,
             tls=(args.tls_cert, args.tls_key),
             region=region,
-            announce=_announcement(data),
+            announce=announce,
         )
+
+    try:
+        if region is None:
+            serve()
+        else:
+            from sigla.cli.serve_anew import served_again
+
+            served_again(serve, address, region)
     except wiring.STARTUP_PROBLEMS as problem:
         raise Misuse(_sentence(problem, data)) from None
     return 0

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 from sigla.cli.asking import asking
 from sigla.cli.credentials import user_of
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.regions_told import form_of_role, shown_time, tell, tell_dismissed, tell_of_dismissal, tell_of_force
+from sigla.cli.regions_told import (
+    form_of_role,
+    put_into_report,
+    shown_time,
+    tell,
+    tell_dismissed,
+    tell_left,
+    tell_of_dismissal,
+    tell_of_force,
+)
 
 if TYPE_CHECKING:
     from sigla.ports.regions import RegionReport
@@ -71,8 +80,27 @@ def show_served(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[st
     for url in args.urls:
         with asked_region(args, url) as region:
             found.append((url, region.report()))
-    missing = _missing(*(report for _, report in found)) if len(found) == 2 else None
+    missing = _missing(found[0][1], found[1][1]) if len(found) == 2 else None
     return [_form(url, report) for url, report in found], missing
+
+
+def rejoin_served(args: argparse.Namespace) -> int:
+    """0, 1 if something could not be brought. Raises Misuse, Refused."""
+    old, new = args.old, args.primary
+    tell(f"{old} is closed, what {new} lacks is brought there, and then {old} begins anew with a copy of {new}.")
+    if not asking(args)("Go on?"):
+        raise Refused("Nothing was changed.")
+    with asked_region(args, new) as region:
+        done = region.rejoin(old, args.url or new, None)
+        if not done["changed"]:
+            print(f"{old} joins or follows already: nothing to do.")
+            return 0
+        put_into_report(args.report, {"region": old} | {name: done[name] for name in ("commits", "report", "left")})
+        print(f"{done['commits']} commits of {old} were missing.")
+        region.rejoin(old, args.url or new, done["end"])
+    tell_left(done["left"], args.report)
+    print(f"{old} begins anew with a copy of {new}, and follows it. Its directory keeps what it had.")
+    return int(bool(done["left"]))
 
 
 def abandon_served(args: argparse.Namespace, url: str) -> int:
@@ -119,10 +147,15 @@ def asked_region(args: argparse.Namespace, url: str) -> "Iterator[RemoteRegion]"
         raise Refused(f"{silent}. Look at `sigla regions`, and run it again.") from None
 
 
-def _missing(here: "RegionReport", there: "RegionReport") -> list[str]:
-    """What the second region has and the first one lacks, as their journals end."""
-    if here.first != there.first:
-        return ["They are not two regions of one registry."]
+def _missing(here: "RegionReport", there: "RegionReport") -> list[str] | None:
+    """What a follower lacks of its primary, as their journals end; None where they are not that to each other.
+
+    Raises Misuse.
+    """
+    if here.role is None or not here.role.is_of(there.role):
+        raise Misuse("These are not two regions of one registry.")
+    if there.role is None or not here.role.follows(there.role):
+        return None
     number = there.journal.position - here.journal.position
     if number > 0:
         return [f"{number} commits."]

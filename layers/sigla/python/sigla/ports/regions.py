@@ -3,6 +3,7 @@
 What takes several of them is in `regions.giving`.
 """
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.model import SchemaId
@@ -73,15 +74,13 @@ class Region(Peer, Roles, Protocol):
 class RegionReport(NamedTuple):
     """What a served registry tells of its region.
 
-    role: None without a second region. journal: its end. first: the hash of its first row, by which two regions of one
-    registry know each other; empty before that. newest: when the newest commit was made, in milliseconds since the
-    epoch; 0 before the first one. behind: how old what a follower knows is at most, in milliseconds; None where that is
-    not known. problem: why a follower does not go on.
+    role: None without a second region. journal: its end. newest: when the newest commit was made, in milliseconds since
+    the epoch; 0 before the first one. behind: how old what a follower knows is at most, in milliseconds; None where
+    that is not known. problem: why a follower does not go on.
     """
 
     role: Role | None
     journal: JournalPlace
-    first: str
     newest: int
     behind: int | None
     problem: str
@@ -99,6 +98,20 @@ class Promoted(NamedTuple):
     brought: int = 0
     other: str = ""
     closed: str = ""
+
+
+class BroughtBack(NamedTuple):
+    """What came here of a region that was passed over. changed: False where it joins or follows already.
+
+    commits: that were missing. report: of their import, as `upkeep.importing.Report` has it. left: what was not brought
+    as it was, a sentence each. end: of the journal of that region, which is closed.
+    """
+
+    changed: bool
+    commits: int
+    report: Mapping[str, object]
+    left: Sequence[str]
+    end: JournalPlace
 
 
 class RegionControl(Protocol):
@@ -127,6 +140,17 @@ class RegionControl(Protocol):
 
     def undo(self, primary: str) -> Promoted:
         """Takes back what was promoted by plan, and was cut off. The role is that of this region."""
+        ...
+
+    def bring(self, url: str) -> BroughtBack:
+        """Closes the region at a URL, which was passed over, and brings what this one lacks of it."""
+        ...
+
+    def rejoin(self, url: str, follow: str, end: JournalPlace) -> bool:
+        """That region joins, with a copy of this one; whether it does not already.
+
+        follow: the URL where it reaches this one. end: of its journal, as it was brought.
+        """
         ...
 
     def abandon(self) -> Promoted:

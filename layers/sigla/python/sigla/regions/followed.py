@@ -1,5 +1,6 @@
 """What a primary tells its follower: rows of its journal, and how far ids are given. Over whatever they are sent."""
 
+import secrets
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -127,7 +128,7 @@ class Followed:
         """A region that asks for a copy may follow. From now on this is one of two regions. Raises NotFollowed."""
         role = self._region.role()
         if role is None:
-            self._region.set_role(None, Role(1, RegionKind.PRIMARY))
+            self._region.set_role(None, Role(1, RegionKind.PRIMARY, pair=secrets.token_hex(8)))
             self.begin()
         else:
             _check_may_follow(role, "")
@@ -150,6 +151,10 @@ class Followed:
         known = replace(role, peer=asked.follower, at=asked.served or role.at)
         if known != role and not self._region.set_role(role, known):
             self.check(asked)
+
+    def place(self, position: int) -> JournalPlace | None:
+        """Where a row of the journal stands; None: nowhere."""
+        return self._place(position)
 
     def has_news(self, asked: NextAsked) -> bool:
         return self._end() > asked.end.position or bool(self.follower.wanted)

@@ -24,7 +24,8 @@ class Role:
     reconciled: False after a forced promotion, until the other region has rejoined, or is given up. armed: milliseconds
     since the epoch at which the registry got its first role; 0 where every writer knows of a role at once, as in a
     directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
-    lost: the region that may have what this one lacks, while that is not reconciled. turn: goes up by one with each
+    lost: the region that may have what this one lacks, while that is not reconciled. pair: drawn with the first role of
+    a registry that is served: both of its regions have the same. turn: goes up by one with each
     change of the role; set by the store.
     """
 
@@ -38,12 +39,22 @@ class Role:
     at: str = ""
     name: str = ""
     lost: str = ""
+    pair: str = ""
     turn: int = 0
 
     @property
     def writes(self) -> bool:
         """Whether the region takes writes."""
         return self.kind is RegionKind.PRIMARY and self.open
+
+    def follows(self, other: "Role") -> bool:
+        """Whether it is the follower of the other one, and has everything as soon as that is told."""
+        same_epoch = self.epoch == other.epoch
+        return self.kind is RegionKind.FOLLOWER and other.kind is RegionKind.PRIMARY and same_epoch
+
+    def is_of(self, other: "Role | None") -> bool:
+        """Whether both are of one registry, as far as it was served when it got its first role."""
+        return other is not None and bool(self.pair) and self.pair == other.pair
 
 
 class Counter(NamedTuple):

@@ -8,12 +8,14 @@
     there: forgotten           rows of its catalog; how far it gave ids stays, and so do bodies and journal
     there: joining             it is filled as any region that joins
 
-here: the primary. Cut off anywhere, all of it is done again.
+here: the primary. Cut off anywhere, all of it is done again. A server forgets nothing: it joins with a token by which
+it knows that what it has is to be replaced by a copy, which it makes by itself.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from sigla.ports.regions import Roles
 from sigla.regions import promotion
@@ -21,41 +23,60 @@ from sigla.regions.giving import Course
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotTheFollower, NotToRejoin, RoleChanged
 
-_FORGETS = "rejoining"
+_FORGETS: Final = "rejoining"
 """The token of a region that joins and has not forgotten its catalog yet: it is not filled meanwhile."""
+ANEW: Final = "anew"
+"""The token of a region that joins with a copy of its primary, and has something else as yet."""
 
 
 def rejoined(
-    here: Roles, there: Roles, *, bring: Callable[[], None], forget: Callable[[], None] | None
+    here: Roles, there: Roles, *, bring: Callable[[], None], forget: Callable[[], None] | None, url: str = ""
 ) -> Course[bool]:
     """Whether anything was to be done.
 
     bring: what is missing here, and marks it. forget: all rows but those above; None where a region that joins begins
-    with nothing anyway, and this one stays closed.
+    with nothing anyway, and this one stays closed. url: of here, for a server that makes its copy by itself.
 
     Raises NoSecondRegion, NotTheFollower, NotToRejoin, RoleChanged, and what these raise.
     """
+    theirs = yield from _closed(here, there)
+    if theirs is None:
+        return False
+    if theirs.kind is RegionKind.PRIMARY:
+        yield bring
+        ours = yield from _reconciled(here, theirs.name)
+        if forget is None and not url:
+            return True
+        token, peer = (ANEW, url) if url else (_FORGETS, theirs.peer)
+        joining = replace(theirs, epoch=ours.epoch, kind=RegionKind.JOINING, open=True, token=token, peer=peer)
+        theirs = yield from promotion.set_role(there, theirs, joining)
+    if theirs.token == ANEW:
+        return True
+    if forget is not None:
+        yield forget
+    yield from promotion.set_role(there, theirs, replace(theirs, token="", reconciled=True, lost=""))
+    return True
+
+
+def brought(here: Roles, there: Roles, *, bring: Callable[[], None]) -> Course[bool]:
+    """The first part of it alone, after which everything else is as before. Whether anything was to be done."""
+    theirs = yield from _closed(here, there)
+    if theirs is None or theirs.kind is not RegionKind.PRIMARY:
+        return False
+    yield bring
+    return True
+
+
+def _closed(here: Roles, there: Roles) -> Course[Role | None]:
+    """The region that comes back, closed; None where nothing is to be done, because it joins or follows."""
     ours, theirs = yield from promotion.both_roles(here, there)
     if not ours.writes:
         raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary that takes writes")
     if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and theirs.epoch == ours.epoch):
         raise NotToRejoin(epoch=theirs.epoch, kind=theirs.kind.value)
-    if theirs.kind is not RegionKind.PRIMARY and not theirs.token:
-        return False
-    if theirs.kind is RegionKind.FOLLOWER:
-        return False
     if theirs.kind is RegionKind.PRIMARY:
-        theirs = yield from promotion.set_role(there, theirs, replace(theirs, open=False))
-        yield bring
-        ours = yield from _reconciled(here, theirs.name)
-        if forget is None:
-            return True
-        joining = replace(theirs, epoch=ours.epoch, kind=RegionKind.JOINING, open=True, token=_FORGETS)
-        theirs = yield from promotion.set_role(there, theirs, joining)
-    if forget is not None:
-        yield forget
-    yield from promotion.set_role(there, theirs, replace(theirs, token="", reconciled=True, lost=""))
-    return True
+        return (yield from promotion.set_role(there, theirs, replace(theirs, open=False)))
+    return theirs if theirs.kind is RegionKind.JOINING and theirs.token == _FORGETS else None
 
 
 def _reconciled(here: Roles, name: str) -> Course[Role]:

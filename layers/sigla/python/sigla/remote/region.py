@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections.abc import Iterator
 from contextlib import closing
 from http.client import HTTPException
 from typing import Any, Final
@@ -10,8 +11,10 @@ from urllib.parse import urlsplit
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock
 from sigla.ports.regions import RegionReport
+from sigla.ports.replaying import Shipment
 from sigla.regions import wire
 from sigla.regions.nouns import Role
+from sigla.regions.replay import JournalPlace
 from sigla.remote.client import trusting
 from sigla.remote.connections import RemoteConnection, RemoteLimits
 from sigla.remote.failures import RemoteMisused
@@ -22,6 +25,8 @@ PATIENCE_S: Final = 5.0
 """For an answer that takes nothing but a look at the data."""
 COURSE_S: Final = 120.0
 """For an answer that takes a whole promotion."""
+MERGE_S: Final = 600.0
+"""For an answer that takes an import of all that a region has alone."""
 MOST_BYTES: Final = 2**26
 
 
@@ -80,20 +85,40 @@ class RemoteRegion:
     def dismiss(self, follower: str) -> dict[str, Any]:
         return self._asked("POST", f"{REGION}/dismiss", {"follower": follower})
 
+    def rejoin(self, url: str, follow: str, end: object) -> dict[str, Any]:
+        form = {"url": url, "follow": follow, "end": end}
+        return self._asked("POST", f"{REGION}/rejoin", form, patience_s=MERGE_S)
+
+    def rows(self, after: int) -> Iterator[Shipment]:
+        """The commits of its journal after a row, to its end."""
+        while told := wire.told_of(self._answered("GET", f"{REGION}/rows?after={after}")).shipments:
+            yield from told
+            after = told[-1].position
+
+    def place(self, position: int) -> JournalPlace | None:
+        """Where a row of its journal stands; None: nowhere."""
+        found = self._asked("GET", f"{REGION}/place?at={position}")
+        return JournalPlace(position, str(found["hash"])) if found.get("hash") else None
+
     def _asked(self, method: str, path: str, form: object = None, *, patience_s: float = PATIENCE_S) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self._answered(method, path, form, patience_s=patience_s))
+        return found
+
+    def _answered(self, method: str, path: str, form: object = None, *, patience_s: float = PATIENCE_S) -> bytes:
         limits = RemoteLimits(patience_s, patience_s, longest=MOST_BYTES)
         body = None if form is None else json.dumps(form)
         with closing(RemoteConnection(self._host, self._port, limits, self._clock, self._tls)) as connection:
             try:
                 connection.request(method, self._path + path, body, self._headers)
                 answer = connection.getresponse()
-                found: object = json.loads(answer.read())
+                body_told = answer.read()
+                found: object = json.loads(body_told)
             except (OSError, HTTPException, ValueError) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
         if not isinstance(found, dict):
             raise StoreError(f"{self.shown} is not a registry of Sigla")
         if answer.status == 200:
-            return found
+            return body_told
         raise RegionSaysNo(self._why(answer.status, str(found.get("message", ""))), answer.status)
 
     def _why(self, status: int, message: str) -> str:

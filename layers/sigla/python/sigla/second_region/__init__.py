@@ -13,12 +13,14 @@ from sigla.regions.followed import Followed, PolledFollower
 from sigla.regions.nouns import RegionKind
 from sigla.remote.failures import RemoteMisused
 from sigla.second_region.control import ServedRegion
-from sigla.second_region.keeper import Exporters, RegionKeeper
+from sigla.second_region.keeper import BeginsAnew, Exporters, RegionKeeper
 from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.leading import Leading
 from sigla.web.local.regions import RegionOfServer, region_lines
 from sigla.web.local.role_tables import RoleTables
+
+__all__ = ["BeginsAnew", "OtherRegion", "followed", "follows", "region_of_server"]
 
 OPEN_WITH_CREDENTIALS: Final = (
     "This server asks for no keys and has credentials for the other region (SIGLA_USER): whoever reaches it could have "
@@ -77,7 +79,7 @@ def region_of_server(
 
     authenticate, guesses: of the API. served: the URL of this server, for the primary that it follows.
 
-    Raises DataNotOpened.
+    Raises BeginsAnew, DataNotOpened.
     """
     role = store.region.role()
     if authenticate is None and said.user:
@@ -117,4 +119,4 @@ def region_of_server(
             "its URL with --follow."
         ) from None
     lines = partial(region_lines, polled, tables, lambda: keeper.follower)
-    return RegionOfServer(tables.table, leading.routes(), lines, control, leading.close)
+    return RegionOfServer(tables.table, leading.routes(), lines, control, leading.close, lambda: keeper.begins_anew)

@@ -6,16 +6,20 @@ The region that is asked goes the course, with the other one over HTTP: whoever 
 import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
 from sigla.errors import Refusal, StoreError
-from sigla.ports.regions import Promoted, RegionReport
-from sigla.regions import promotion
+from sigla.model import Body, BodyKey
+from sigla.ports.bodies import Bodies
+from sigla.ports.in_front import BodiesInFront
+from sigla.ports.regions import BroughtBack, Promoted, RegionReport
+from sigla.ports.replaying import Shipment
+from sigla.regions import promotion, rejoining
 from sigla.regions.draining import PATIENCE_S, OrderedDrain, ToldShipper
 from sigla.regions.follower import RegionFollower, check_follows
-from sigla.regions.giving import carried_out
+from sigla.regions.giving import Course, carried_out
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import (
     AlreadyPromoted,
@@ -26,12 +30,18 @@ from sigla.regions.refusals import (
     RegionsApart,
     RoleChanged,
 )
+from sigla.regions.replay import JournalPlace
+from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
 from sigla.remote.urls import is_url
 from sigla.stores.sqlite.store import EmbeddedStore
+from sigla.upkeep.rejoining import Rejoined, merge
 
+T = TypeVar("T")
+
+_TRIES: Final = 3
 TO_BE_REACHED: Final = (
     "See to it that the primary reaches this one, or name another URL with --url; where keys are asked for, the server "
     "of the primary needs that of an administrator in SIGLA_USER and SIGLA_SECRET."
@@ -54,11 +64,9 @@ class ServedRegion:
     def report(self) -> RegionReport:
         follower, journal = self._follower(), self._store.journal
         how_far = follower.how_far if follower else None
-        first = journal.place(1)
         return RegionReport(
             self._region.role(),
             journal.last_place(),
-            first.hash if first else "",
             journal.newest(),
             how_far.behind_ms if how_far else None,
             how_far.problem if how_far else "",
@@ -72,10 +80,10 @@ class ServedRegion:
             found = self.other(url).report()
         except (StoreError, RemoteMisused) as silence:
             return str(silence).removesuffix(".")
-        ours, first = self._region.role(), self._store.journal.place(1)
-        if found.role is None or found.first != (first.hash if first else ""):
+        ours = self._region.role()
+        if found.role is None or ours is None or not found.role.is_of(ours):
             return f"another registry answers at {url}"
-        if found.role.kind is not RegionKind.FOLLOWER or ours is None or found.role.epoch != ours.epoch:
+        if not _may_be_followed(found.role, ours):
             return f"{url} is the {found.role.kind.value} of epoch {found.role.epoch}"
         return ""
 
@@ -130,6 +138,53 @@ class ServedRegion:
             done = carried_out(promotion.dismissed(self._region, follower))
             return Promoted(done.role, done.changed, other=follower)
 
+    def bring(self, url: str) -> BroughtBack:
+        with self._course():
+            there = self._known(url)
+            done: list[Rejoined] = []
+            store = self._store
+
+            def bring() -> None:
+                shipments = [*there.rows(self._common(there))]
+                resources = Resources(store.catalog, store.bodies, store.clock)
+                done.append(merge(shipments, _BodiesToo(store.bodies, shipments), resources))
+
+            changed = _carried_out_again(lambda: rejoining.brought(self._region, there, bring=bring))
+            end = there.report().journal
+            if not done:
+                return BroughtBack(changed, 0, {}, (), end)
+            return BroughtBack(changed, done[0].commits, done[0].report.form(), done[0].left, end)
+
+    def rejoin(self, url: str, follow: str, end: JournalPlace) -> bool:
+        with self._course():
+            there = self._known(url)
+            if why := there.why_not_reached(follow):
+                raise RegionRefused(why=f"That region could not follow this one: {why}. {TO_BE_REACHED}")
+
+            def check_brought() -> None:
+                if there.report().journal != end:
+                    raise RoleChanged
+
+            return _carried_out_again(
+                lambda: rejoining.rejoined(self._region, there, bring=check_brought, forget=None, url=follow)
+            )
+
+    def _known(self, url: str) -> RemoteRegion:
+        """The other region of this registry. Raises RegionRefused, RemoteMisused, StoreError."""
+        there = self.other(url)
+        if not self._role().is_of(there.role()):
+            raise RegionRefused(why=f"Another registry answers at {there.shown}")
+        return there
+
+    def _common(self, there: RemoteRegion) -> int:
+        """The last row that both journals have: each row tells the hash of all before it."""
+        low, high = 0, min(self._store.journal.end(), there.report().journal.position)
+        while low < high:
+            middle = (low + high + 1) // 2
+            same = there.place(middle) == self._store.journal.place(middle)
+            low, high = (middle, high) if same else (low, middle - 1)
+        return low
+
     def other(self, url: str) -> RemoteRegion:
         """Raises RemoteMisused."""
         return RemoteRegion(url, self._user, self._store.clock)
@@ -180,6 +235,33 @@ class ServedRegion:
             if isinstance(refused, RegionRefused):
                 raise
             raise RegionNotDone(why=refused.message) from None
+
+
+def _carried_out_again(course: Callable[[], Course[T]]) -> T:
+    """What a course comes to, with a region that may be closing itself at the same time. Raises RoleChanged."""
+    for _ in range(_TRIES):
+        with suppress(RoleChanged):
+            return carried_out(course())
+    return carried_out(course())
+
+
+class _BodiesToo(BodiesInFront):
+    """Bodies that come with commits of the other region, before those that stand here."""
+
+    def __init__(self, here: Bodies, shipments: Sequence[Shipment]) -> None:
+        super().__init__(here)
+        self._told = {key: body for each in shipments for key, body in each.bodies.items()}
+
+    def get(self, key: BodyKey) -> Body:
+        told = self._told.get(key)
+        return super().get(key) if told is None else told
+
+
+def _may_be_followed(there: Role, here: Role) -> bool:
+    """By a primary after a promotion by plan, or by a region that was passed over: then the other one is primary."""
+    if there.kind is RegionKind.FOLLOWER:
+        return there.epoch == here.epoch
+    return there.writes and there.epoch > here.epoch
 
 
 def as_sentence(problem: Exception) -> str:

@@ -4,17 +4,18 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeGuard
 
 from sigla.errors import StoreError
 from sigla.observe import Teller, failure
-from sigla.ports.regions import RegionReport, Roles
+from sigla.ports.regions import Roles
 from sigla.regions import promotion
 from sigla.regions.follower import Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
 from sigla.regions.names import drawn_name
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import RoleChanged
+from sigla.regions.rejoining import ANEW
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
@@ -36,6 +37,23 @@ SILENT_MS: Final = 5_000
 
 ROLE: Final = "region-role"
 """The event of the line that tells what this region is from now on."""
+
+
+class BeginsAnew(Exception):
+    """What the directory has is to be replaced by a copy of the registry at a URL, and is not served any more.
+
+    handed_over: whether the sockets were those of a supervisor, and are gone.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.url = url
+        self.handed_over = False
+
+
+def begins_anew(role: Role | None) -> TypeGuard[Role]:
+    """Whether the region was passed over, and has given what it had alone."""
+    return role is not None and role.kind is RegionKind.JOINING and role.token == ANEW
 
 
 class Exporters(Protocol):
@@ -80,12 +98,16 @@ class RegionKeeper:
         self._next_look = 0
         """When the other region is looked at, by `Clock.elapsed`."""
         self.follower: RegionFollower | None = None
+        self.begins_anew = ""
+        """The URL of the primary that is to be copied, once that is so."""
 
     def begin(self, role: Role | None, url: str) -> None:
         """Acts on the role as it stands, before the first request. url: of the primary, where the command says it.
 
-        Raises RemoteMisused.
+        Raises BeginsAnew, RemoteMisused.
         """
+        if begins_anew(role):
+            raise BeginsAnew(role.peer)
         if role is not None and role.kind is not RegionKind.PRIMARY:
             role = self._named(role)
         if role is not None and role.writes:
@@ -151,9 +173,10 @@ class RegionKeeper:
             self._exporters.start()
             return
         self._exporters.stop()
-        if role.kind is RegionKind.PRIMARY:
+        if role.kind is RegionKind.PRIMARY or begins_anew(role):
             self._stop_following()
             self._tables.follow(self._closed(role, self._towards(role)))
+            self.begins_anew = role.peer if begins_anew(role) else ""
         elif self.follower is None or _as_followed(role) != _as_followed(before):
             self._follow(role, url or role.peer)
 
@@ -185,16 +208,17 @@ class RegionKeeper:
 
     def _towards(self, role: Role) -> Sends:
         """The other region, where that is known: it may take writes by now."""
-        if not is_url(role.at):
+        url = role.peer if begins_anew(role) else role.at
+        if not is_url(url):
             return Nowhere()
-        return Forwarding(RemotePrimary(role.at, self._user, self._store.clock), self._store.clock)
+        return Forwarding(RemotePrimary(url, self._user, self._store.clock), self._store.clock)
 
     def _closed(self, role: Role, forwarding: Sends) -> Following:
         """A primary that takes no writes. While a promotion by plan is under way, no other region knows more."""
         clock = self._store.clock
 
         def complete_at() -> int | None:
-            return clock.elapsed() if role.token else None
+            return clock.elapsed() if role.token and role.kind is RegionKind.PRIMARY else None
 
         return Following(forwarding, complete_at, lambda position: position == 0, News(), clock)
 
@@ -216,21 +240,16 @@ class RegionKeeper:
             return False
         try:
             other = self._other(url)
-            found = other.report()
-            if found.role is None or not self._is_the_same(found):
+            found = other.role()
+            if found is None or not found.is_of(role):  # another registry has that address by now
                 return False
-            if found.role.epoch > role.epoch:
+            if found.epoch > role.epoch:
                 carried_out(promotion.closed(self._region, role.epoch))
             else:
                 carried_out(promotion.closed(other, role.epoch - 1))
         except (StoreError, RemoteMisused, RoleChanged):
             return False
         return True
-
-    def _is_the_same(self, found: RegionReport) -> bool:
-        """Whether it is the other region of this registry, and not another registry at the same address."""
-        first = self._store.journal.place(1)
-        return first is not None and found.first == first.hash
 
 
 def _as_followed(role: Role | None) -> tuple[str, int] | None:

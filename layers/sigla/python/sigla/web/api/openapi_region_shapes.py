@@ -19,6 +19,7 @@ def _object(members: dict[str, Shape], *required: str) -> Shape:
     return {**shape, "required": list(required)} if required else shape
 
 
+PLACE: Final = _object({"position": NUMBER, "hash": TEXT}, "position", "hash")
 REGION_SHAPES: Final[dict[str, Shape]] = {
     "Role": _object(
         {
@@ -32,6 +33,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
             "at": TEXT,
             "name": TEXT,
             "lost": TEXT,
+            "pair": TEXT,
             "turn": NUMBER,
         },
         "epoch",
@@ -40,8 +42,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
     "Region": _object(
         {
             "role": ROLE_OR_NULL,
-            "journal": _object({"position": NUMBER, "hash": TEXT}, "position", "hash"),
-            "first": TEXT,
+            "journal": PLACE,
             "newest": NUMBER,
             "behind": {"type": ["integer", "null"]},
             "problem": TEXT,
@@ -55,6 +56,17 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
     "DismissalRequest": _object({"follower": TEXT}, "follower"),
     "RegionReached": _object({"why": TEXT}, "why"),
     "PromotionRequest": _object({"way": {"enum": [*WAYS]}, "url": TEXT, "primary": TEXT}),
+    "RejoinRequest": _object({"url": TEXT, "follow": TEXT, "end": {"anyOf": [PLACE, {"type": "null"}]}}, "url"),
+    "Rejoined": _object(
+        {
+            "changed": FLAG,
+            "commits": NUMBER,
+            "report": {"type": "object"},
+            "left": {"type": "array", "items": TEXT},
+            "end": PLACE,
+        },
+        "changed",
+    ),
     "Promoted": _object(
         {"role": ROLE, "changed": FLAG, "brought": NUMBER, "other": TEXT, "closed": TEXT}, "role", "changed"
     ),

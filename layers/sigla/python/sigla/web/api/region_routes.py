@@ -21,6 +21,8 @@ REGION_ROUTES: Final = (
           refuses=(NoRegionHere,)),
     Route("POST", "/regions/promote", ADMIN, regions.promote, "Make the follower the primary", "Promoted",
           body=Body("PromotionRequest", "promoteRegion"), of_server=True, registry_wide=True, refuses=REGION),
+    Route("POST", "/regions/rejoin", ADMIN, regions.rejoin, "Bring a region back that was passed over", "Rejoined",
+          body=Body("RejoinRequest", "rejoinRegion"), of_server=True, registry_wide=True, refuses=REGION),
     Route("POST", "/regions/abandon", ADMIN, regions.abandon, "Give up the region of before a forced promotion",
           "Promoted", of_server=True, registry_wide=True, refuses=REGION),
     Route("POST", "/regions/dismiss", ADMIN, regions.dismiss, "Give up the region that follows, for another one",

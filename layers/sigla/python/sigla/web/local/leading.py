@@ -76,7 +76,12 @@ class Leading:
         self.wake()
 
     def routes(self) -> list[Route]:
-        return [Route("/regions/journal", self._journal), Route("/regions/copy", self._copied)]
+        return [
+            Route("/regions/journal", self._journal),
+            Route("/regions/copy", self._copied),
+            Route("/regions/rows", self._rows),
+            Route("/regions/place", self._place),
+        ]
 
     async def _journal(self, request: Request) -> Response:
         since = self._clock.elapsed()
@@ -90,6 +95,27 @@ class Leading:
                 await self._wait(asked)
             told = await asyncio.to_thread(self._followed.tell, asked, since)
             return Response(wire.told_bytes(told), media_type="application/json")
+        except (Refusal, StoreError) as problem:
+            return _refused(problem)
+
+    async def _rows(self, request: Request) -> Response:
+        """What comes after a row, told to any administrator: this region may have been passed over."""
+        try:
+            await self._check_admin(request)
+            after = _bounded_number("after", request.query_params.get("after", "0"))
+            asked = NextAsked("", JournalPlace(after, ""), 0, wait_ms=0, all_ceilings=False, heard={})
+            told = await asyncio.to_thread(self._followed.tell, asked, self._clock.elapsed())
+            return Response(wire.told_bytes(told), media_type="application/json")
+        except (Refusal, StoreError) as problem:
+            return _refused(problem)
+
+    async def _place(self, request: Request) -> Response:
+        """Where a row stands, by which two journals are compared."""
+        try:
+            await self._check_admin(request)
+            at = _bounded_number("at", request.query_params.get("at", "0"))
+            place = await asyncio.to_thread(self._followed.place, at)
+            return JSONResponse({"position": at, "hash": place.hash if place else ""})
         except (Refusal, StoreError) as problem:
             return _refused(problem)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from sigla.observe import Teller
-from sigla.settings import InvalidSetting
+from sigla.settings import PREFIX, InvalidSetting, Settings
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 _KEY = re.compile(r"-----BEGIN [A-Z ]*PRIVATE KEY-----")
@@ -186,3 +186,16 @@ def _stamp(path: Path) -> object:
     except OSError:
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
+
+
+def tls_files(given: tuple[Path | None, Path | None], settings: Settings) -> tuple[Path, Path] | None:
+    """The certificate and its key; None without TLS. Raises InvalidSetting."""
+    cert, key = (
+        str(option or setting) for option, setting in zip(given, (settings.tls_cert, settings.tls_key), strict=True)
+    )
+    if bool(cert) != bool(key):
+        raise InvalidSetting(
+            f"TLS needs a certificate and its key: give both --tls-cert and --tls-key, or both {PREFIX}TLS_CERT and "
+            f"{PREFIX}TLS_KEY."
+        )
+    return (Path(cert), Path(key)) if cert else None

@@ -17,7 +17,8 @@ from sigla.web.local.role_tables import RoleTables
 class RegionOfServer:
     """What the server has of it. table: makes what answers. routes: beside the API. lines: of `/metrics`.
 
-    control: for administrators. stopping: answers who waits, at the end.
+    control: for administrators. stopping: answers who waits, at the end. begins_anew: the URL of the registry that is
+    to be copied into the place of this one, which is not served any more then; empty while it is.
     """
 
     table: Callable[..., ASGIApp]
@@ -25,6 +26,7 @@ class RegionOfServer:
     lines: Callable[[], Iterator[str]]
     control: RegionControl
     stopping: Callable[[], None]
+    begins_anew: Callable[[], str]
 
 
 def region_lines(

@@ -201,13 +201,15 @@ def serve(
     handshakes: Handshakes | None = None,
     supervisor: Callable[[str], None] = lambda _: None,
     handed_over: bool = False,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> None:
     """Answers until SIGTERM or SIGINT, then finishes what has begun and comes back.
 
     started: is called once requests are answered. stopping: once no new ones come. arriving_bytes: what requests
     without an answer may hold in sum. connections: how many there may be at once. handshakes: for TLS; without them
     nothing is encrypted. supervisor: is told both as well. handed_over: whether it goes on listening, so that whoever
-    comes during the end is for the next process.
+    comes during the end is for the next process. is_over: ends it as well, and the process goes on: no supervisor is
+    told.
     """
     crowd = Crowd(arriving_bytes=arriving_bytes, connections=connections)
     config = uvicorn.Config(
@@ -235,9 +237,10 @@ def serve(
         supervisor(READY)
 
     def leaves() -> None:
-        supervisor(STOPPING)
+        if not is_over():
+            supervisor(STOPPING)
 
-    _Server(config, crowd, is_up, leaves, stopping, handed_over=handed_over).run(sockets=[*listening])
+    _Server(config, crowd, is_up, leaves, stopping, is_over=is_over, handed_over=handed_over).run(sockets=[*listening])
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -265,12 +268,14 @@ class _Server(uvicorn.Server):
         leaving: Callable[[], None],
         stopping: Callable[[], None],
         *,
+        is_over: Callable[[], bool],
         handed_over: bool,
     ) -> None:
         """started: is called once requests are answered. leaving: when the end begins. stopping: when none come."""
         super().__init__(config)
         self._crowd = crowd
         self._handed_over = handed_over
+        self._is_over = is_over
         self._tell, self._tell_leaving, self._tell_end = started, leaving, stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -280,7 +285,7 @@ class _Server(uvicorn.Server):
     async def on_tick(self, counter: int) -> bool:
         """Ten times a second."""
         self._crowd.look(asyncio.get_running_loop().time())
-        return await super().on_tick(counter)
+        return await super().on_tick(counter) or self._is_over()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._crowd.ends = True

@@ -34,6 +34,14 @@ def promote(exchange: Exchange, registry: Registry) -> Answer:
     return json_answer(wire.promoted(done))
 
 
+def rejoin(exchange: Exchange, registry: Registry) -> Answer:
+    """Two requests: what was brought is known to whoever asked before that region forgets that it had it."""
+    asked, control = wire.read_rejoin(exchange.body, exchange.operation), registry.regions()
+    if asked.end is None:
+        return json_answer(wire.brought(control.bring(asked.url)))
+    return json_answer({"changed": control.rejoin(asked.url, asked.follow, asked.end)})
+
+
 def abandon(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     return json_answer(wire.promoted(registry.regions().abandon()))
 

@@ -2,8 +2,9 @@
 
 from typing import Any, Final, NamedTuple
 
-from sigla.ports.regions import Promoted
+from sigla.ports.regions import BroughtBack, Promoted
 from sigla.regions.nouns import Role
+from sigla.regions.replay import JournalPlace
 from sigla.regions.wire import role_form, role_of
 from sigla.web.api.wire import bind, text
 from sigla.web.http.refusals import BadRequest
@@ -40,6 +41,30 @@ def read_roles(body: bytes, operation: str) -> tuple[Role | None, Role]:
         return seen, role
 
     return text.read(body, roles, operation=operation)
+
+
+class RejoinAsked(NamedTuple):
+    """url: of the region that comes back. follow: where it reaches this one. end: of its journal, once that is here."""
+
+    url: str
+    follow: str
+    end: JournalPlace | None
+
+
+def read_rejoin(body: bytes, operation: str) -> RejoinAsked:
+    def asked(tree: Any) -> RejoinAsked:
+        sent = bind.members(tree, "RejoinRequest")
+        end = None
+        if sent.get("end") is not None:
+            place = bind.members(sent["end"], "JournalPlace")
+            end = JournalPlace(bind.integer(place.get("position")) or 0, _member(place, "hash"))
+        return RejoinAsked(_member(sent, "url"), _member(sent, "follow"), end)
+
+    return text.read(body, asked, operation=operation)
+
+
+def brought(done: BroughtBack) -> dict[str, Any]:
+    return done._asdict() | {"end": done.end._asdict()}
 
 
 def read_url(body: bytes, operation: str) -> str:
