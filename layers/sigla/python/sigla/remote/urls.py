@@ -9,13 +9,17 @@ MISREAD: Final = (
 )
 
 
+_IN_NO_HOST: Final = re.compile(r"[\x00-\x20\x7f]")
+
+
 def is_url(text: str) -> bool:
     """Whether a registry can be asked there."""
     try:
         parts = urlsplit(text)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+        has_host = bool(parts.hostname) and parts.port != 0
     except ValueError:
         return False
+    return parts.scheme in ("http", "https") and has_host and not _IN_NO_HOST.search(parts.netloc)
 
 
 def has_user(url: str) -> bool:
@@ -25,7 +29,10 @@ def has_user(url: str) -> bool:
 
 def is_misread(url: str) -> bool:
     """Whether an `@` stands behind what is read as the host: what stands before it may be a secret."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
     return "@" in f"{parts.path}{parts.query}{parts.fragment}"
 
 
@@ -36,6 +43,9 @@ def shown_text(text: str) -> str:
 
 def shown_url(url: str) -> str:
     """Without what it may have of secrets, without query and fragment."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return shown_text(url)
     bare = parts._replace(netloc=parts.netloc.rpartition("@")[2])
     return shown_text(url) if is_misread(url) else bare._replace(query="", fragment="").geturl()
