@@ -101,8 +101,9 @@ class Judge:
         self.judgments: list[_Judgment] = []
         self._places: dict[tuple[int | UUID, Path | None], int] = {}
         self._ids, self._of_ids = np.empty(0, np.int64), np.empty(0, np.int64)
-        self._table = np.empty((0, 6), np.int64)
-        self._subjects = np.empty(0, object)
+        # The first is for rows that nothing is judged of.
+        self._table = _columns_of([_Judgment()])
+        self._subjects = np.array([""], object)
 
     def schema(self, ref: int | UUID) -> Known:
         """Raises Unreadable, and what stores raise."""
@@ -137,14 +138,11 @@ class Judge:
 
     def of_rows(self, places: npt.NDArray[np.int64]) -> "_OfRows":
         """places: NONE of rows that nothing is judged of."""
-        if len(self._table) != len(self.judgments) + 1:
-            every = (*self.judgments, _Judgment())
-            self._table = np.array(
-                [(e.decoder, e.number, e.version, e.unchecked, e.failure is not None, e.by_message) for e in every],
-                np.int64,
-            )
-            self._subjects = np.array([each.subject for each in every], object)
-        return _OfRows(self._subjects[places], *self._table[places].T)
+        new = self.judgments[len(self._table) - 1 :]
+        if new:
+            self._table = np.concatenate([self._table, _columns_of(new)])
+            self._subjects = np.concatenate([self._subjects, np.array([each.subject for each in new], object)])
+        return _OfRows(self._subjects[places + 1], *self._table[places + 1].T)
 
     def _judge(self, ref: int | UUID, message: Path | None) -> _Judgment:
         binding, readers, subject, path = self.binding, self.readers, "", message or ()
@@ -165,6 +163,12 @@ class Judge:
             self.decoders.append((head, read))
         version = head.ids.get(_id(known, self.plan), 0)
         return _Judgment(subject, self.decoders.index((head, read)), number, version, unchecked)
+
+
+def _columns_of(judgments: Sequence[_Judgment]) -> npt.NDArray[np.int64]:
+    """What `_OfRows` has of each but its subject."""
+    rows = [(e.decoder, e.number, e.version, e.unchecked, e.failure is not None, e.by_message) for e in judgments]
+    return np.array(rows, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
