@@ -68,7 +68,9 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
         assert (again.returncode, again.stdout) == (0, "No region follows: nothing was changed.\n")
         assert registered(primary, "b", LONG) == 2 * rules.BLOCK + 1, "above all that the lost one could give"
         with serving(tmp_path / "b") as back, following(primary, tmp_path / "c") as follower:
-            eventually(lambda: "is in epoch 3, and the follower in epoch 1" in stopped_for(back))
+            eventually(lambda: "this follower was given up there" in stopped_for(back))
+            refused = run("regions", "dismiss", back.url, "--yes")
+            assert (refused.returncode, "not the primary that takes writes" in refused.stderr) == (2, True)
             assert registered(back, "c", TEXT) == 2 * rules.BLOCK + 2
             eventually(lambda: follower.ask("GET", "/subjects").json == ["a", "b", "c"])
             assert registered(follower, "d", {"schema": json.dumps("double")}) == 2 * rules.BLOCK + 3

@@ -22,15 +22,18 @@ def test_a_follower_that_is_lost_makes_room_for_another_and_is_refused_from_then
             carried_out(promotion.dismissed(here, "another"))
         assert carried_out(promotion.dismissed(here, NAME)).changed
         assert not carried_out(promotion.dismissed(here, NAME)).changed, "it is done"
-        with pytest.raises(NotFollowed, match="is in epoch 3, and the follower in epoch 1"):
-            each.told(asked())
+        for epoch in (1, 3):
+            with pytest.raises(NotFollowed, match="this follower was given up there"):
+                each.told(asked(epoch=epoch))
         role = here.role()
         assert role is not None
         assert (role.epoch, role.peer, role.writes) == (3, "", True), "it is not the follower again"
         each.followed.begin()
         each.told(asked(follower="another", epoch=3))
         with pytest.raises(NotFollowed, match="another follows it already"):
-            each.told(asked(epoch=3))
+            each.told(asked(follower="a third", epoch=3))
+        with pytest.raises(NotFollowed, match="is in epoch 3, and the follower in epoch 1"):
+            each.told(asked(follower="another"))
 
 
 def test_ids_of_a_lost_follower_that_is_promoted_by_force_are_not_given_by_its_primary() -> None:

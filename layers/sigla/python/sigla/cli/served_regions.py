@@ -120,7 +120,7 @@ def dismiss_served(args: argparse.Namespace, url: str) -> int:
     """0. Raises Misuse, Refused."""
     with asked_region(args, url) as region:
         role = region.role()
-        follower = role.peer if role else ""
+        follower = role.peer if role and role.writes else ""
         if follower:
             tell_of_dismissal(url, follower)
             if not asking(args)(f"Give up {follower}?"):

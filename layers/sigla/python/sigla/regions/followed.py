@@ -142,6 +142,8 @@ class Followed:
         role = self._region.role()
         if role is None:
             raise NotFollowed(why="it has no follower yet, and one begins with a copy")
+        if asked.follower in role.given_up:
+            raise NotFollowed(why="this follower was given up there. Begin anew, in an empty directory")
         if role.kind is RegionKind.PRIMARY and role.epoch != asked.epoch:
             raise NotFollowed(why=f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}")
         if role.peer != asked.follower:

@@ -24,9 +24,9 @@ class Role:
     reconciled: False after a forced promotion, until the other region has rejoined, or is given up. armed: milliseconds
     since the epoch at which the registry got its first role; 0 where every writer knows of a role at once, as in a
     directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
-    lost: the region that may have what this one lacks, while that is not reconciled. pair: drawn with the first role of
-    a registry that is served: both of its regions have the same. turn: goes up by one with each
-    change of the role; set by the store.
+    lost: names of regions that were given up and may have what this one lacks, while that is not reconciled. pair:
+    drawn with the first role of a registry that is served: both of its regions have the same. turn: goes up by one with
+    each change of the role; set by the store.
     """
 
     epoch: int
@@ -41,6 +41,11 @@ class Role:
     lost: str = ""
     pair: str = ""
     turn: int = 0
+
+    @property
+    def given_up(self) -> list[str]:
+        """The names in `lost`."""
+        return [name for name in self.lost.split(", ") if name]
 
     @property
     def writes(self) -> bool:

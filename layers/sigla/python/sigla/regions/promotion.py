@@ -153,7 +153,7 @@ def dismissed(here: Roles, follower: str) -> Course[Promotion]:
         return Promotion(ours, changed=False)
     if ours.peer != follower:
         raise RoleChanged
-    lost = ", ".join(filter(None, (ours.lost, ours.peer)))
+    lost = ", ".join((*ours.given_up, ours.peer))
     role = replace(ours, epoch=ours.epoch + 2, peer="", at="", token="", reconciled=False, lost=lost)
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 

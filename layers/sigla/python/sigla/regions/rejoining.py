@@ -86,8 +86,7 @@ def _reconciled(here: Roles, name: str) -> Course[Role]:
         raise RoleChanged
     if role.reconciled:
         return role
-    lost = [each for each in role.lost.split(", ") if each]
-    others = [each for each in lost if each != name]
-    one_is_passed_over = others != lost and "://" in role.peer
+    others = [each for each in role.given_up if each != name]
+    one_is_passed_over = others != role.given_up and "://" in role.peer
     reconciled = replace(role, reconciled=not others and not one_is_passed_over, lost=", ".join(others))
     return (yield from promotion.set_role(here, role, reconciled))
