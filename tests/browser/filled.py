@@ -49,6 +49,14 @@ def fill(server: Server) -> None:
     server.ask("PUT", "/config/:.eu:", {"compatibility": "FULL"})
     register("gone-value", record("Gone"))
     server.ask("DELETE", "/subjects/gone-value")
+    kek = {"name": "customers", "kmsType": "local-kms", "kmsKeyId": "masters/1"}
+    assert server.ask("POST", "/dek-registry/v1/keks", kek).status == 200
+    dek = {"subject": "customers-value", "encryptedKeyMaterial": "AAAA"}
+    assert server.ask("POST", "/dek-registry/v1/keks/customers/deks", dek).status == 200
+    clicks = {"subject": "clicks-value", "associationType": "value", "lifecycle": "WEAK"}
+    topic = {"resourceName": "clicks", "resourceNamespace": "lkc-1", "resourceId": "clicks-id", "resourceType": "topic"}
+    answer = server.ask("POST", "/associations", {**topic, "associations": [clicks]})
+    assert answer.status == 200, answer.body
     for at in range(50):
         register(f"topic-{at:02}-value", record(f"Topic{at}"))
 

@@ -33,6 +33,9 @@ PAGES = {
     "decode": "Decode a record",
     "log": "Log",
     "log?subject=nothing": "Log",
+    "zones": "Zones",
+    "associations": "Associations",
+    "encryption": "Encryption",
     "nowhere": "No such page",
 }
 

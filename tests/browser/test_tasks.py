@@ -125,6 +125,17 @@ def test_what_a_record_says_and_which_byte_breaks_it(come: Come, registry: Serve
     expect(page.locator("mark")).to_have_text("61")
 
 
+def test_which_topic_has_a_subject_and_which_subject_has_a_key(come: Come, registry: Server) -> None:
+    way = come(registry, "")
+    page = way.page
+    way.choose(page.get_by_role("region", name="Associations").get_by_role("link", name="All of them"))
+    expect(page.get_by_role("row", name="clicks lkc-1 value clicks-value WEAK")).to_be_visible()
+    page.go_back()
+    way.choose(page.get_by_role("region", name="Encryption").get_by_role("link", name="All of them"))
+    way.choose(page.get_by_role("row", name="customers").get_by_role("link", name="customers-value"))
+    expect(heading(page)).to_have_text("customers-value")
+
+
 def test_what_is_soft_deleted_is_seen_where_it_is_asked_for(come: Come, registry: Server) -> None:
     way = come(registry, "subjects?deleted=true&q=gone")
     page = way.page

@@ -9,7 +9,7 @@ import pytest
 
 from sigla.errors import StoreError
 from sigla.model import Body, BodyKey
-from sigla.ports.in_front import BodiesInFront
+from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.registry import Registry
 from sigla.web import app
 from tests.unit.web.conftest import Client
@@ -71,6 +71,30 @@ def test_pages_put_together_are_the_whole(filled: Client) -> None:
         whole = named(filled, query)
         assert [each for at in range(len(whole)) for each in named(filled, f"{query}&offset={at}&limit=1")] == whole
         assert named(filled, f"{query}&offset={len(whole)}") == []
+
+
+class Unlisted(CatalogInFront):
+    """questions: about subjects by name."""
+
+    questions = 0
+
+    def versions(self, *_: Any, **__: Any) -> Any:
+        raise AssertionError("every version would be read")
+
+    def snapshot(self, *args: Any, **more: Any) -> Any:
+        self.questions += 1
+        return self._catalog.snapshot(*args, **more)
+
+
+@pytest.mark.parametrize("query", ["contains=orders", "contains=orders&deleted=true", "contains=gone&deleted=true"])
+def test_a_rare_part_of_a_name_reads_versions_of_what_has_it_alone(
+    filled: Client, registry: Registry, query: str
+) -> None:
+    """The names of a hundred thousand are gone through, and a page of them is asked for in two questions."""
+    catalog = Unlisted(registry.catalog)
+    narrow = Client(app.build(replace(registry, catalog=catalog)))
+    assert narrow("GET", f"{FIND}?{query}").json == filled("GET", f"{FIND}?{query}").json != []
+    assert catalog.questions <= 2
 
 
 class Unread(BodiesInFront):

@@ -4,9 +4,6 @@ from sigla.registry import check as _check
 from sigla.registry import contexts as _contexts
 from sigla.registry import delete as _delete
 from sigla.registry import differences as _differences
-from sigla.registry import explaining as _explaining
-from sigla.registry import fields as _fields
-from sigla.registry import graphs as _graphs
 from sigla.registry import guids as _guids
 from sigla.registry import histories as _histories
 from sigla.registry import listing as _listing
@@ -16,7 +13,6 @@ from sigla.registry import register as _register
 from sigla.registry import settings as _settings
 from sigla.registry import tags as _tags
 from sigla.registry import usages as _usages
-from sigla.registry import verdicts as _verdicts
 from sigla.registry import zones as _zones
 from sigla.registry.resources import Options, Resources, View
 
@@ -26,7 +22,6 @@ class Registry(Resources):
 
     register = _register.register
     check = _check.check
-    verdict = _verdicts.verdict
     compare_versions = _differences.compare_versions
     tag = _tags.tag
 
@@ -47,9 +42,6 @@ class Registry(Resources):
     found_subjects = _listing.found_subjects
     versions = _listing.versions
     referenced_by = _listing.referenced_by
-    graph = _graphs.graph
-    fields = _fields.fields
-    explain_part = _explaining.explain_part
 
     subject_history = _histories.subject_history
     usage = _usages.usage

@@ -6,12 +6,15 @@ from itertools import islice
 
 from sigla.errors import SubjectNotFound
 from sigla.keys import utf16
-from sigla.model import Page, Record, Row, SchemaId, Search, Show, Subject, Version
+from sigla.model import LATEST, Page, Record, Row, SchemaId, Search, Show, Subject, Version
+from sigla.ports.subjects import VersionKey
 from sigla.registry.lookup import is_known, locate
 from sigla.registry.paging import paged, pulsing
 from sigla.registry.resources import Resources, View
 from sigla.rules import names
 
+FOUND_TOGETHER = 51
+"""Subjects of which the highest version is asked in one question: a page of the console, and whether there are more."""
 BATCH = 200
 """Bodies read at once, so that memory is bounded by the batch and the answer."""
 
@@ -29,15 +32,36 @@ def found_subjects(
 
     Both may be empty: every subject is found then. No body is read, so one that is lost hides nothing (FIND-1 to 4).
     """
-    skip = 0 if contains or schema_type else page.offset
+    skip = 0 if schema_type else page.offset
+    if contains:
+        matching = _subjects_named(resources, search, contains.casefold(), schema_type, deleted=deleted, skip=skip)
+        return paged(matching, Page(page.offset - skip, page.limit))
     rows = resources.catalog.versions(search, deleted=deleted, latest_only=True, skip=skip)
-    part = contains.casefold()
-    found = (
-        (subject, row)
-        for subject, row in pulsing(rows)
-        if part in subject.name.casefold() and schema_type in ("", row.type)
-    )
+    found = ((subject, row) for subject, row in pulsing(rows) if schema_type in ("", row.type))
     return paged(found, Page(page.offset - skip, page.limit))
+
+
+def _subjects_named(
+    resources: Resources, search: Search, part: str, schema_type: str, *, deleted: bool, skip: int
+) -> Iterator[tuple[Subject, Row]]:
+    """Those with the part in their names. Versions are read of them alone: there may be few among very many."""
+    everything = pulsing(resources.catalog.subjects(search, Show.ALL if deleted else Show.ACTIVE))
+    matching = islice((subject for subject in everything if part in subject.name.casefold()), skip, None)
+    while some := list(islice(matching, FOUND_TOGETHER)):
+        for subject, row in _highest(resources, some, deleted=deleted).items():
+            if schema_type in ("", row.type):
+                yield subject, row
+
+
+def _highest(resources: Resources, subjects: Sequence[Subject], *, deleted: bool) -> dict[Subject, Row]:
+    """The highest version of each that has one, in one question; in two where the highest may be soft-deleted."""
+    ask = resources.catalog.snapshot
+    heads = ask(subjects[0], wanted=[VersionKey(subject, LATEST) for subject in subjects]).heads
+    if not deleted:
+        return {subject: newest for subject in subjects if (newest := heads[subject].newest) is not None}
+    wanted = [VersionKey(subject, Version(heads[subject].highest)) for subject in subjects if heads[subject].highest]
+    rows = ask(subjects[0], wanted=wanted).rows
+    return {key.subject: rows[key] for key in wanted if key in rows}
 
 
 def versions(

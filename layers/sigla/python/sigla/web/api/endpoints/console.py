@@ -1,81 +1,30 @@
-"""What the console asks beyond the API: useful by itself, and in no client's way."""
+"""What the console asks beyond the API, by names: what answers is imported with the first question.
 
-from sigla.errors import SubjectNotFound
-from sigla.journal.log_entries import form_of_entry
-from sigla.model import Page, Version
+A function starts cold a thousand times for clients, and once for a person.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
 from sigla.registry import Registry
-from sigla.rules import names
 from sigla.web.api.exchange import Exchange
-from sigla.web.api.replies import json_answer
-from sigla.web.api.wire import answers, requests
-from sigla.web.api.wire import console as wire
 from sigla.web.http.answer import Answer
-from sigla.web.http.refusals import NoSuchArgument
 
 
-def found(
-    exchange: Exchange,  # noqa: ARG001 - every endpoint is called alike
-    registry: Registry,
-    *,
-    subject_prefix: str,
-    contains: str,
-    type: str,
-    deleted: bool,
-    offset: int,
-    limit: int,
-) -> Answer:
-    rows = registry.found_subjects(
-        names.search(subject_prefix),
-        contains=contains,
-        schema_type=type,
-        deleted=deleted,
-        page=Page(offset, limit),
-    )
-    return json_answer([answers.found_subject(subject, row) for subject, row in rows])
+def _imported_when_asked(name: str) -> Callable[..., Answer]:
+    def endpoint(exchange: Exchange, registry: Registry, **values: Any) -> Answer:
+        from sigla.web.api.endpoints import console_answers  # noqa: PLC0415 - no client needs it
+
+        answer: Answer = getattr(console_answers, name)(exchange, registry, **values)
+        return answer
+
+    return endpoint
 
 
-def verdict(exchange: Exchange, registry: Registry, *, normalize: bool) -> Answer:
-    draft = requests.read_draft(exchange.body, exchange.operation)
-    return json_answer(wire.draft_verdict(registry.verdict(exchange.subject, draft, normalize=normalize)))
-
-
-def graph(exchange: Exchange, registry: Registry, *, subject: str, version: str) -> Answer:
-    scope = exchange.scope(subject)
-    if scope is None:
-        raise SubjectNotFound(subject=subject)
-    number: Version | None = names.version(version) if version else None
-    return json_answer(wire.graph(registry.graph(scope, version=number)))
-
-
-def fields(exchange: Exchange, registry: Registry) -> Answer:
-    return json_answer([wire.schema_field(each) for each in registry.fields(exchange.subject, exchange.version)])
-
-
-def decode(exchange: Exchange, registry: Registry) -> Answer:
-    asked = wire.read_record(exchange.body, exchange.operation)
-    found = registry.explain_part(asked.part, context=asked.context, id=asked.id)
-    return json_answer(wire.explained_record(found, asked.part))
-
-
-def log(exchange: Exchange, registry: Registry, *, subject: str, offset: int, limit: int) -> Answer:
-    if registry.recent_log is None:
-        raise NoSuchArgument
-    scope = exchange.scope(subject)
-    entries = registry.recent_changes(subject=scope.qualified if scope else "", page=Page(offset, limit))
-    known = registry.names_of(entry.by for entry in entries)
-    return json_answer([form_of_entry(entry, known.get(entry.by)) for entry in entries])
-
-
-def caller(exchange: Exchange, registry: Registry) -> Answer:
-    """Tells the caller what it may do: so that a page shows nothing that would be refused."""
-    may = exchange.may
-    told = ["read", "write", "delete", "admin"] if may is None else [each.value for each in may]
-    has = {"log": registry.recent_log is not None, "zones": registry.directory is not None}
-    return json_answer(
-        {
-            "name": exchange.caller,
-            "may": told,
-            "everything": exchange.reaches_everything,
-            "has": [name for name, is_here in has.items() if is_here],
-        }
-    )
+found = _imported_when_asked("found")
+verdict = _imported_when_asked("verdict")
+graph = _imported_when_asked("graph")
+fields = _imported_when_asked("fields")
+decode = _imported_when_asked("decode")
+log = _imported_when_asked("log")
+caller = _imported_when_asked("caller")

@@ -21,6 +21,9 @@ const PAGES = [
   ["settings", () => import("./pages/settings.js")],
   ["decode", () => import("./pages/decode.js")],
   ["log", () => import("./pages/log.js")],
+  ["zones", () => import("./pages/zones.js")],
+  ["associations", () => import("./pages/associations.js")],
+  ["encryption", () => import("./pages/encryption.js")],
 ];
 
 /** What is always there, and what is shown to whom the registry has it for. @type {[string, string, ((caller: any) => boolean)?][]} */
@@ -30,6 +33,7 @@ const PLACES = [
   ["settings", "Settings"],
   ["decode", "Decode"],
   ["log", "Log", (caller) => caller.has.includes("log") && caller.may.includes("admin") && caller.everything],
+  ["zones", "Zones", (caller) => caller.has.includes("zones")],
 ];
 
 /** @param {string} path below the console, encoded */

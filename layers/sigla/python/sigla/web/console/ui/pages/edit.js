@@ -180,9 +180,10 @@ function summary(verdict) {
   return `It would be version ${verdict.version}${verdict.id ? `, with the id ${verdict.id}, which this content has already` : ", with a new id"}`;
 }
 
-/** @param {string} text @param {number} number */
+/** A line that says something; empty for one of brackets. @param {string} text @param {number} number */
 function line(text, number) {
-  return (text.split("\n")[number - 1] ?? "").trim().slice(0, 200);
+  const found = (text.split("\n")[number - 1] ?? "").trim().slice(0, 200);
+  return /\w/.test(found) ? found : "";
 }
 
 /** Puts the cursor there. @param {HTMLTextAreaElement | undefined} field @param {{line: number, column: number}} at */

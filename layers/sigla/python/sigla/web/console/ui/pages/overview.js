@@ -31,6 +31,8 @@ export default function Overview() {
         <${Asked} path="contexts">${(/** @type {string[]} */ found) => html`<p class="fact">${found.length}</p>`}<//>
         <p class="hint"><${Link} to="contexts">All contexts<//></p>
       </section>
+      <${IfAny} path="associations/resources/-/-?limit=1" to="associations" title="Associations">Topics that say which subject is theirs.<//>
+      <${IfAny} path="dek-registry/v1/keks?limit=1&deleted=true" to="encryption" title="Encryption">Keys for fields that are encrypted.<//>
       <section aria-labelledby="id">
         <h2 id="id">What does an id mean?</h2>
         <form class="row" onSubmit=${search}>
@@ -56,4 +58,11 @@ export default function Overview() {
       ${(/** @type {any} */ found) => html`<p class="hint">Sigla, which speaks version ${found.version} of Confluent's API.</p>`}
     <//>
   `;
+}
+
+/** A card for what not every registry has. @param {{path: string, to: string, title: string, children?: any}} given */
+function IfAny({ path, to, title, children }) {
+  return html`<${Asked} path=${path}>
+    ${(/** @type {any[]} */ found) => found.length > 0 && html`<section aria-labelledby=${to}><h2 id=${to}>${title}</h2><p>${children}</p><p class="hint"><${Link} to=${to}>All of them<//></p></section>`}
+  <//>`;
 }
