@@ -175,7 +175,7 @@ def pool_on_aws() -> Iterator[FunctionDoors]:
     with in_process(tables=tables) as clients, pytest.MonkeyPatch.context() as patched, ExitStack() as opened:
         clients.__dict__["s3"] = OneAtATime(clients.s3)
         # A function makes its own, which takes longer than a request does.
-        patched.setattr("sigla.aws.clients.Clients", lambda: clients)
+        patched.setattr("sigla.aws.clients.Clients", lambda **_: clients)
         for name, value in variables.items():
             patched.setenv(name, value)
         world = opened.enter_context(closing(PoolOnAws(clients, tables)))
