@@ -90,3 +90,41 @@ fn numbers_are_refused_beyond_their_bits() {
     assert!(Payload::new(b"\x02").boolean().is_err());
     assert!(Payload::new(least).take(usize::MAX).is_err());
 }
+
+/// A message of a repeated number and a text, by the numbers 1 and 2.
+fn messages(payloads: &[&[u8]]) -> (Vec<bool>, ArrayRef) {
+    let items = DataType::List(field("item", DataType::Int64).into());
+    let kind = DataType::Struct(vec![field("numbers", items), field("text", DataType::Utf8)].into());
+    let mut columns = Columns::of(&kind).unwrap();
+    let program = [
+        instruction("scalar", &[2, 3], &[]),
+        instruction("several", &[1, 1, 0, 0], &[]),
+        instruction("scalar", &[3, 9], &[]),
+        instruction("null", &[3], &[]),
+        instruction("single", &[2, 2, 0, 2, 3], &[]),
+        instruction("message", &[0, 2, 1, 4], &[]),
+    ];
+    let mut steps = Steps::default();
+    let start = steps.add(&program, &columns).unwrap();
+    let mut reader = Reader::new(&steps, &mut columns, &LIMITS);
+    let fine = payloads.iter().map(|payload| reader.row(payload, start).unwrap()).collect();
+    (fine, columns.take().unwrap())
+}
+
+#[test]
+fn fields_come_in_any_order_packed_or_not_and_what_fails_leaves_nothing() {
+    let (fine, rows) = messages(&[
+        b"\x08\x01\x12\x01a\x0a\x02\x02\x03",
+        b"\x08\x01\x12\x02\xff\xfe",
+        b"\x0a\x02\x02\x80",
+        b"\x12\x01a\x12\x01b",
+        b"\x18\x05\x12\x01z",
+        b"",
+    ]);
+    assert_eq!(fine, [true, false, false, false, true, true]);
+    let numbers = rows.as_struct().column(0).as_list::<i32>();
+    assert_eq!(numbers.value_offsets(), [0, 3, 3, 3, 3, 3, 3]);
+    assert_eq!(numbers.values().as_primitive::<Int64Type>().values().as_ref(), [1, 2, 3]);
+    let texts = rows.as_struct().column(1).as_string::<i32>();
+    assert_eq!(texts.iter().collect::<Vec<_>>(), [Some("a"), None, None, None, Some("z"), None]);
+}

@@ -22,6 +22,7 @@ from tests.unit.decoding.protobuf_types import FIELD, TYPES
 if extension.installed() is None:
     pytest.skip(NOT_BUILT, allow_module_level=True)
 
+sigla_native: Any = extension.installed()
 SEEDS = st.integers(0, 2**63)
 ROWS, SOAKED_SCHEMAS, SOAKED_ROWS = 40, 10_000, 1_000
 DRAWN = 8
@@ -109,3 +110,41 @@ def test_rows_and_reasons_are_those_of_python_for_long() -> None:
     read = sum(compared(seed, SOAKED_ROWS) for seed in range(SOAKED_SCHEMAS))
     print(f"{SOAKED_SCHEMAS * SOAKED_ROWS:,} records, of which {read:,} were read: no difference")
     assert read > SOAKED_SCHEMAS * SOAKED_ROWS // 2
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        [("put_number", [2, 0], []), ("several", [1, 1, 0, 0], [])],
+        [("scalar", [2, 9], [])],
+        [("scalar", [2, 99], [])],
+        [("symbol", [2, 1], [b"x"])],
+        [("null", [2], []), ("single", [0, 0, 0, 0, 0], [])],
+        [("null", [2], []), ("single", [1, 9, 0, 0, 0], [])],
+        [("null", [2], []), ("single", [1, 0, 65, 0, 0], [])],
+        [("null", [2], []), ("message", [0, 1, 0], [])],
+        [("null", [2], []), ("single", [1, 0, 0, 0, 0], []), ("message", [0, 1, 1, 1], [])],
+        [("null", [2], []), ("pairs", [1, 1, 9, 0], [])],
+        [("moment", [1], [])],
+    ],
+)
+def test_a_program_that_does_not_fit_its_columns_is_refused(program: list[Any]) -> None:
+    """An item that reads nothing would be read without end: it is refused, as what no column holds."""
+    columns = pa.struct([("a", pa.list_(pa.int64()))])
+    with pytest.raises(ValueError, match=r"^\w+: "):
+        sigla_native.Native(columns, 100, 100, 100, 9, False).add(program)
+
+
+def test_what_is_left_to_python_lies_between_what_the_extension_reads() -> None:
+    """A group, a field that comes twice, a key that comes twice: each as Google's runtime reads it."""
+    file = with_maps(a_file(Random(5)), Random(5))
+    writer = Writer(source(file))
+    natively, in_python = (ProtobufDecoder(writer, LIMITS, native=each) for each in (Native.ON, Native.OFF))
+    for each in (natively, in_python):
+        each.add(writer)
+    whole = message_class(source(file), "p.M")
+    fine = maps(whole(), Random(7)).SerializeToString()
+    group, unknown = b"\xc3\xbb\x01\x08\x01\xc4\xbb\x01", b"\xc2\xbb\x01\x01x"
+    payloads = [fine, fine + group, fine + unknown, fine + fine, fine + b"\x03", b"", fine]
+    found = both(natively, in_python, payloads, [0] * len(payloads))
+    assert [status == FINE for status in found.status.to_pylist()] == [True, True, True, True, False, True, True]
