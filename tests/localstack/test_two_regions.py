@@ -3,19 +3,22 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import ExitStack, closing
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 
 from localstack import up
+from localstack.assembly import deploy
 from localstack.server import CREDENTIALS, Server, running, session
+from sigla.auth import api_keys
 from sigla.aws.clients import Clients
 from sigla.regions import rules
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.store import AwsStore
+from tests.contract.aws import make_table
 from tests.localstack.conftest import Door, free_port
 
 pytestmark = [pytest.mark.localstack, pytest.mark.soak]
@@ -25,12 +28,13 @@ FIRST, SECOND = "us-east-1", "eu-central-1"
 
 @dataclass(frozen=True)
 class Region:
-    """A stack. url: of its stores, as commands and settings have it."""
+    """A stack. url: of its stores, as commands and settings have it. function: its function URL."""
 
     name: str
     account: up.Account
     door: Door
     url: str
+    function: str
 
     def turn(self) -> dict[str, Any]:
         """What the clock does each minute, now."""
@@ -68,56 +72,95 @@ def fixed(name: str) -> dict[str, str]:
     return {"schema": json.dumps({"type": "fixed", "name": name, "size": 4})}
 
 
-def deployed(server: Server, region: str, *settings: str) -> Region:
-    """What `make localstack` does, in a region. Deployed again, it gets what the settings add."""
+def account_in(server: Server, region: str, *settings: str) -> up.Account:
     environ = CREDENTIALS | {"AWS_DEFAULT_REGION": region, "AWS_REGION": region}
-    account = up.Account.given(
-        replace(server, folder=server.folder / region),
-        {**os.environ, **environ, "AWS_ENDPOINT_URL": server.endpoint},
-        settings,
-    )
+    folder = replace(server, folder=server.folder / region)
+    account = up.Account.given(folder, {**os.environ, **environ, "AWS_ENDPOINT_URL": server.endpoint}, settings)
     account.folder.mkdir(exist_ok=True)
-    registry = account.bring_up(lambda _: None)
-    with closing(session(server.endpoint, account.environ).client("cloudformation")) as client:
-        (stack,) = [each for each in client.describe_stacks()["Stacks"] if each["StackStatus"] != "DELETE_COMPLETE"]
-    told = {each["OutputKey"]: each["OutputValue"] for each in stack["Outputs"]}
-    url = f"dynamodb+s3://{told['TableName']}/{told['BucketName']}?region={region}"
-    return Region(region, account, Door(registry.rest, (registry.key, registry.secret)), url)
+    return account
+
+
+def url_of(region: str, table: str, bucket: str) -> str:
+    return f"dynamodb+s3://{table}/{bucket}?region={region}"
+
+
+def stores_in(server: Server, region: str) -> tuple[str, str]:
+    """A table and a bucket that are there before the stack, so that the other stack can be told of them first.
+
+    LocalStack changes no variable of a function that is there, as CloudFormation does.
+    """
+    clients = session(server.endpoint, account_in(server, region).environ)
+    with closing(clients.client("dynamodb")) as dynamodb, closing(clients.client("s3")) as s3:
+        bucket = f"registry-in-{region}"
+        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": region})
+        return make_table(dynamodb), bucket
+
+
+def deployed(server: Server, region: str, *settings: str) -> Region:
+    """What `make localstack` does, in a region, but for the key."""
+    account = account_in(server, region, *settings)
+    assembly = up.synthesise(account.folder / "cdk.out", account.environ, settings)
+    told = deploy(assembly, endpoint=account.endpoint, credentials=account.environ)
+    account.claim(told["TableName"], told["BucketName"])
+    url = url_of(region, told["TableName"], told["BucketName"])
+    return Region(region, account, Door(account.rest_url(told), None), url, told["FunctionUrl"].rstrip("/"))
 
 
 @pytest.fixture(scope="module")
 def two() -> Iterator[tuple[Region, Region]]:
-    """A registry that has been alone, and gets a second region while it answers."""
+    """A registry that is told of its other region, and that one. One key opens both.
+
+    A request that is sent on goes with its credentials.
+    """
     up.need_node()
     server = Server.on(free_port())
     with running(os.environ, server):
-        alone = deployed(server, FIRST)
-        alone.register("orders", "Alone")
-        second = deployed(server, SECOND, f"regions.peer={alone.url}", "regions.role=follower")
-        yield deployed(server, FIRST, f"regions.peer={second.url}"), second
+        # Function URLs are the ports behind the one of AWS, in the order in which they are made.
+        first_url, second_url = (f"http://127.0.0.1:{server.port + number}" for number in (1, 2))
+        table, bucket = stores_in(server, SECOND)
+        first = deployed(server, FIRST, f"regions.peer={url_of(SECOND, table, bucket)}", f"regions.url={second_url}")
+        second = deployed(
+            server,
+            SECOND,
+            *(f"table_name={table}", f"bucket_name={bucket}"),
+            *(f"regions.peer={first.url}", f"regions.url={first_url}", "regions.role=follower"),
+        )
+        assert (first.function, second.function) == (first_url, second_url)
+        with opened_store(first) as here, opened_store(second) as there:
+            key = "both", api_keys.create(here.keys, "both", "admin", (), now=0)[1]
+            record = here.keys.get("both")
+            assert record is not None
+            there.keys.put("both", record)
+        first, second = (replace(each, door=replace(each.door, key=key)) for each in (first, second))
+        first.register("orders", "Alone")
+        yield first, second
+
+
+@contextmanager
+def opened_store(region: Region) -> Iterator[AwsStore]:
+    address, endpoint = Address.read(region.url), region.account.endpoint
+    with ExitStack() as opened:
+        for name, value in CREDENTIALS.items():
+            opened.enter_context(pytest.MonkeyPatch.context()).setenv(name, value)
+        clients = Clients(region=region.name, s3_endpoint=endpoint, dynamodb_endpoint=endpoint)
+        opened.enter_context(closing(clients))
+        yield opened.enter_context(closing(AwsStore(clients, *address.names, SystemClock())))
 
 
 def twenty_minutes_later(first: Region) -> None:
     """As if the role had been there for so long: every writer has heard of it by then."""
-    address = Address.read(first.url)
-    with ExitStack() as opened:
-        endpoint = first.account.endpoint
-        clients = opened.enter_context(
-            closing(Clients(region=first.name, s3_endpoint=endpoint, dynamodb_endpoint=endpoint))
-        )
-        store = opened.enter_context(closing(AwsStore(clients, *address.names, SystemClock())))
+    with opened_store(first) as store:
         role = store.region.role()
         assert role is not None
         assert store.region.set_role(role, replace(role, armed=role.armed - rules.KNOWN_MS))
 
 
-def test_two_stacks_are_a_registry_in_two_regions(two: tuple[Region, Region], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_two_stacks_are_a_registry_in_two_regions(two: tuple[Region, Region]) -> None:
     """No deployment between them, and no command but those of the run book."""
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
     first, second = two
     # A registry that was alone is armed, and goes on meanwhile.
     assert second.turn()["role"] == "none"
+    assert second.door.ask("GET", "/subjects") == (200, ["orders"])
     assert first.turn()["armed"] == 1
     assert first.register("orders-2", "Meanwhile") == 2
     assert second.turn()["copied"] == 0
@@ -125,7 +168,8 @@ def test_two_stacks_are_a_registry_in_two_regions(two: tuple[Region, Region], mo
     assert second.turn()["follows"] == 1
     # In step, whatever is done.
     assert first.register("orders", "Alone") == 1
-    assert first.register("payments", "InStep") == 3
+    assert second.register("payments", "InStep") == 3
+    assert second.door.ask("GET", "/schemas/ids/3") == first.door.ask("GET", "/schemas/ids/3")
     assert first.door.ask("PUT", "/config/payments", {"compatibility": "FULL"})[0] == 200
     assert first.door.ask("DELETE", "/subjects/orders-2")[0] == 200
     told = second.turn()
