@@ -233,15 +233,6 @@ def test_an_interrupted_pull_is_finished_by_the_next_one(
     monkeypatch.setattr(pull, "_write_file", cut_off)
     assert main(["pull"]) == 130
     assert len([path for path in here.rglob("*") if path.is_file()]) == number
-    monkeypatch.undo()
-    monkeypatch.chdir(here)
-
-
-@pytest.mark.parametrize("number", range(5))
-def test_after_an_interruption_a_pull_begins_where_it_was(number: int, served: Served, capsys: Captured) -> None:
-    """What stands there already is as it has to be."""
+    monkeypatch.setattr(pull, "_write_file", write)
     told(capsys)
-    for place in [Path("sigla.yaml"), *sorted(Path().rglob("*.avsc"))][:number]:
-        place.unlink()
-    assert told(capsys)[-1].startswith(f"4 schemas of {served.url}: ")
     assert planned(capsys) == []
