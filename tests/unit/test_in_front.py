@@ -11,7 +11,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import BodiesInFront, CatalogInFront
 
 SEEN_WHOLE = {
-    *("id_of", "standing"),  # the id of a content is the same for every caller, who has the content
+    *("id_of", "ids_of", "standing"),  # the id of a content is the same for every caller, who has the content
     *("next_id", "raise_counter", "admit", "max_id", "state"),
     *("kek", "deks_counted"),  # a client asks for the KEK of its rule by name; credentials are left out of answers
 }
