@@ -79,6 +79,26 @@ def test_an_answer_that_fails_says_so_in_its_place_and_the_rest_works(
     expect(history.get_by_text("registered version 2")).to_be_visible()
 
 
+def test_a_registry_that_is_slow_is_said_to_be_slow_and_shown_when_it_answers(registry: Server, opened: Opens) -> None:
+    held: list[Route] = []
+    page = opened(registry)
+    page.route("**/usage", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
+    page.goto(f"{registry.url}/console/subjects/orders-value")
+    usage = page.get_by_role("region", name="Usage")
+    expect(usage).to_contain_text("The registry is slow to answer; still waiting")
+    expect(page.get_by_role("heading", name="Version 2", exact=True)).to_be_visible()
+    held.pop().continue_()
+    expect(usage.locator("summary")).to_be_visible()
+
+
+def test_a_verdict_that_does_not_come_is_told_beside_what_is_written(registry: Server, opened: Opens) -> None:
+    page = opened(registry)
+    page.route("**/verdict", lambda route: route.abort())
+    page.goto(f"{registry.url}/console/subjects/orders-value/edit")
+    expect(page.get_by_text("It cannot be checked: The registry does not answer.", exact=False)).to_be_visible()
+    expect(page.get_by_label("Text of the schema")).to_have_value(re.compile("Order"))
+
+
 def test_one_schema_that_cannot_be_read_leaves_the_rest_as_it_is(opened: Opens, tmp_path: Path) -> None:
     """Elsewhere one bad schema blanks the page."""
     with serving(tmp_path) as server:
