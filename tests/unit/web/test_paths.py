@@ -109,6 +109,8 @@ def test_a_path_below_a_context_stands_for_another(raw: str, expected: tuple[str
         ("/contexts/./schemas/ids/1", ("subject", ":.:")),
         ("/contexts/.c/schemas", ("subjectPrefix", ":.c:")),
         ("/contexts/.c/subjects", ("subjectPrefix", ":.c:")),
+        ("/contexts/.c/settings", ("subjectPrefix", ":.c:")),
+        ("/contexts/.c/console/api/subjects", ("subjectPrefix", ":.c:")),
         ("/contexts/./subjects", ("subjectPrefix", "")),
         ("/contexts/.c/schemas/guids/x", None),
         ("/contexts/.c/schemas/ids", None),

@@ -20,6 +20,8 @@ _BEFORE_A_SUBJECT = frozenset({"subjects", "deks"})
 _ASSOCIATIONS = "associations"
 """What paths begin with whose bodies name subjects: those are in the context of the path."""
 _SCOPED_ROOTS = frozenset({"config", "mode"})
+_LISTS_BY_PREFIX = frozenset({("schemas",), ("subjects",), ("settings",), ("console", "api", "subjects")})
+"""Paths of lists that `subjectPrefix` narrows; the last two are ours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,7 @@ def _path_within(context: str, segments: list[str]) -> Path:
     if (segments[:2] == ["schemas", "ids"] and len(segments) > 2) or segments == ["schemas", "guids"]:
         prefix = _delimited(context)
         return Path(tuple(segments), ("subject", prefix), prefix[1:-1])
-    if segments in (["schemas"], ["subjects"]):
+    if tuple(segments) in _LISTS_BY_PREFIX:
         prefix = _delimited(context)
         return Path(tuple(segments), ("subjectPrefix", "" if prefix == f":{DEFAULT_CONTEXT}:" else prefix))
     if segments[0] in _SCOPED_ROOTS:
