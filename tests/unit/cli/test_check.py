@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -122,6 +123,26 @@ def test_reports_of_ci_have_the_same_status(form: str, beginning: str, file: Pat
     told = capsys.readouterr().out
     assert told.startswith(beginning)
     assert "READER_FIELD_MISSING_DEFAULT_VALUE" in told
+
+
+def test_what_kept_files_from_being_checked_is_in_the_reports_of_ci(tmp_path: Path, capsys: Captured) -> None:
+    """A reviewer sees annotations and tests, and seldom the log. Without results SARIF would close what is open."""
+    config = tmp_path / "100%.yaml"
+    config.write_text("schemas: {}")
+    sentence = f"{config}:1: `schemas`: expected a list."
+    words = ["check", "--data", str(tmp_path), "--config", str(config), "--format"]
+
+    def told(form: str) -> str:
+        assert main([*words, form]) == 2
+        found = capsys.readouterr()
+        assert found.err == f"sigla: {sentence}\n"
+        return found.out
+
+    assert told("github") == f"::error title=sigla check::{sentence.replace('%', '%25')}\n"
+    suites = ET.fromstring(told("junit"))
+    assert suites.attrib == {"tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
+    assert [each.attrib for each in suites.iter("error")] == [{"message": sentence}]
+    assert told("sarif") == ""
 
 
 @pytest.fixture

@@ -55,6 +55,7 @@ def test_settings_are_of_every_scope_that_the_api_has() -> None:
         ("[", "sigla.yaml cannot be read: while parsing a flow node"),
         ("a", "sigla.yaml:1: expected a mapping"),
         ("schemas: []\nschema: 1", "sigla.yaml:2: `schema`: unknown key. Valid keys: schemas, config, mode,"),
+        ("owns: ['a-*', '*-value']", "sigla.yaml:1: `owns`: *-value: a * stands only at the end, as in payments-*."),
         ("schemas: {}", "sigla.yaml:1: `schemas`: expected a list"),
         ("schemas:\n- files: a", "sigla.yaml:2: `schemas.0`: `subject` is missing"),
         ("schemas:\n- files: []\n  subject: a", "sigla.yaml:2: `schemas.0.files`: is empty"),

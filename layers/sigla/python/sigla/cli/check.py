@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.cli import compared, declared, progress, revisions
-from sigla.cli.misuse import Misuse
+from sigla.cli.misuse import Misuse, Refused
 from sigla.terminal.arguments import name_argument
 
 if TYPE_CHECKING:
@@ -83,6 +83,24 @@ def _reference(text: str) -> "OfferedReference":
 
 def run(args: argparse.Namespace) -> int:
     """0, or 1 if a file would be refused. Raises Misuse, Refused."""
+    try:
+        return _reported(args)
+    except (Misuse, Refused) as problem:
+        _report_unchecked(args.format, str(problem))
+        raise
+
+
+def _report_unchecked(form: str, why: str) -> None:
+    """Tells CI, which shows what is on standard output. No SARIF: without results it closes what code scanning had."""
+    from sigla.schema_files import ci_reports
+
+    made = {"github": ci_reports.github_unchecked, "junit": ci_reports.junit_unchecked}
+    if form in made:
+        print(made[form](why))
+
+
+def _reported(args: argparse.Namespace) -> int:
+    """As run. Raises Misuse, Refused."""
     from sigla.schema_files import ci_reports, reports
     from sigla.schema_files.scratch import rehearsed
 

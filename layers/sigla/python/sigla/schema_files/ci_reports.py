@@ -22,6 +22,11 @@ def github_report(found: Sequence[Checked], source: str, *, remarks: Sequence[st
     return "\n".join([*lines, text_report(found, source)])
 
 
+def github_unchecked(why: str) -> str:
+    """An annotation of the whole run, when no file was checked. why: a sentence."""
+    return f"::error title=sigla check::{_command_text(why)}"
+
+
 def _annotation(each: Checked, problem: Problem) -> str:
     place = f"file={_command_property(each.file.name)},line={problem.position.line},col={problem.position.column}"
     return f"::error {place},title={_command_property(problem.rule)}::{_command_text(_problem_sentence(problem))}"
@@ -87,6 +92,16 @@ def junit_report(found: Sequence[Checked], source: str, *, remarks: Sequence[str
         _add_result(ET.SubElement(suite, "testcase", {name: _writable(text) for name, text in case.items()}), each)
     if remarks:
         ET.SubElement(suite, "system-out").text = "\n".join(remarks)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True)
+
+
+def junit_unchecked(why: str) -> str:
+    """One test that could not be run, when no file was checked. why: a sentence."""
+    counts = {"tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
+    suites = ET.Element("testsuites", counts)
+    suite = ET.SubElement(suites, "testsuite", {"name": "sigla check", **counts})
+    case = ET.SubElement(suite, "testcase", {"classname": "sigla check", "name": "nothing was checked"})
+    ET.SubElement(case, "error", {"message": _writable(why)})
     return ET.tostring(suites, encoding="unicode", xml_declaration=True)
 
 

@@ -109,7 +109,19 @@ def read_declaration(content: bytes, name: str = FILE) -> Declaration:
     if "settings" in top:
         for scope, part in top["settings"].members().items():
             settings.append(_settings(_named_scope(scope, part), part.members(_SCOPE), part.line))
-    return Declaration(name, entries, tuple(settings), top["owns"].texts() if "owns" in top else ())
+    return Declaration(name, entries, tuple(settings), _owned(top["owns"]) if "owns" in top else ())
+
+
+def _owned(part: YamlPart) -> tuple[str, ...]:
+    """`:*:` in front is any context; a `*` elsewhere would be a part of names, and own nothing.
+
+    Raises InvalidDeclaration.
+    """
+    found = part.texts()
+    for each in found:
+        if "*" in each.removeprefix(":*:")[:-1]:
+            part.refuse(f"{each}: a * stands only at the end, as in payments-*")
+    return found
 
 
 def _says(members: Mapping[str, YamlPart]) -> bool:
