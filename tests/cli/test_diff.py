@@ -111,6 +111,10 @@ def test_files_may_reference_files(here: Path, capsys: pytest.CaptureFixture[str
         (["1", "2"], "Versions and ids need a registry: give --registry URL, --data DIR or --store URL."),
         (["README", "new.avsc"], "The name of README does not say its language: give --type."),
         (["bad.avsc", "new.avsc"], "bad.avsc is not a schema of type AVRO: "),
+        (
+            ["u.avsc", "u.avsc"],
+            "u.avsc is not a schema of type AVRO: Undefined schema: b.C. Give each file that it uses with --reference",
+        ),
         (["latin.avsc", "new.avsc"], "latin.avsc is not text in UTF-8."),
         (
             ["trip.proto", "trip.proto"],
@@ -125,6 +129,7 @@ def test_a_mistake_is_told_in_a_sentence(
     """And exits with 2: 1 means that the schemas differ."""
     Path("README").write_text(OLD)
     Path("bad.avsc").write_text("{")
+    Path("u.avsc").write_text('{"type": "array", "items": "b.C"}')
     Path("latin.avsc").write_bytes(b"\xe9")
     Path("trip.proto").write_text('syntax = "proto3"; import "geo.proto"; message Trip { Pos start = 1; }')
     status, said = told(capsys, *words)

@@ -239,6 +239,18 @@ def test_a_file_that_was_no_schema_is_not_compared(capsys: Captured) -> None:
 
 
 @pytest.mark.process
+def test_files_that_moved_with_their_declaration_are_compared_with_nothing(capsys: Captured) -> None:
+    """It is told: else a check that never was would look like one that passed."""
+    write(a=record("A"))
+    commit()
+    Path("new").mkdir()
+    for name in ("sigla.yaml", "a.avsc"):
+        Path(name).rename(f"new/{name}")
+    assert main(["check", "--against", "HEAD", "--config", "new/sigla.yaml"]) == 0
+    assert "None of these files was in HEAD: they are compared with nothing.\n" in capsys.readouterr().out
+
+
+@pytest.mark.process
 def test_one_file_needs_no_declaration_there_either(capsys: Captured) -> None:
     """As against a registry."""
     write(a=record("A"))

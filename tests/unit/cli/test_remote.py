@@ -212,7 +212,7 @@ def test_an_answer_nested_without_end_is_none_of_a_registry(status: int, capsys:
     [
         ("", 401, r"asks for credentials \(status 401\)$"),
         ("me:wrong", 401, r"does not accept these credentials \(status 401\)\.$"),
-        ("me:right", 403, r"does not let these credentials read everything \(status 403\)\.$"),
+        ("me:right", 403, r"let these credentials read everything: it refuses /contexts \(status 403\)\.$"),
     ],
 )
 def test_who_is_not_let_in_is_told_whether_credentials_are_missing_wrong_or_too_weak(

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 SUFFIXES: Final = {".avsc": "AVRO", ".avro": "AVRO", ".json": "JSON", ".proto": "PROTOBUF"}
 
+REFERENCE: Final = "--reference NAME=FILE"
+
 BodyOf = Callable[[BodyKey], Body]
 
 
@@ -84,7 +86,7 @@ def _check_names(path: str, parsed: Parsed) -> None:
         LANGUAGES[parsed.language].validate(parsed, False)  # noqa: FBT003 - without its fields; a plain function
     except Malformed as malformed:
         raise Misuse(
-            f"{path} cannot be compared: {malformed.reason}. Give each file that it imports with --reference NAME=FILE."
+            f"{path} cannot be compared: {malformed.reason}. Give each file that it imports with {REFERENCE}."
         ) from None
 
 
@@ -119,7 +121,11 @@ def _parsed(name: str, language: str, text: str, references: Sequence[Resolved])
     try:
         return LANGUAGES[language].parse(text, references, False)  # noqa: FBT003 - leniently; a plain function
     except Malformed as malformed:
-        raise Misuse(f"{name} is not a schema of type {language}: {malformed.reason}.") from None
+        from sigla.schema_files.used_names import names_of
+
+        lacking = set(names_of(language, text).used) - {each.name for each in references}
+        hint = f" Give each file that it uses with {REFERENCE}." if lacking else ""
+        raise Misuse(f"{name} is not a schema of type {language}: {malformed.reason}.{hint}") from None
 
 
 def _stored(name: str, body: Body, body_of: BodyOf) -> Side:

@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 
 
 def register_old(scratch: "Scratch", revision: str, now: "Declared | SchemaFile") -> list[str]:
-    """Remarks on files that were invalid schemas then. now: what will be compared. Raises Misuse."""
+    """Remarks on files that were not there, or invalid schemas. now: what will be compared. Raises Misuse."""
     from sigla.schema_files.outcomes import outcome
     from sigla.schema_files.trees import UnreadableTree
     from sigla.schema_files.yaml_parts import InvalidDeclaration
 
     try:
-        files = _of_set(now, revision) if isinstance(now, Declared) else _of_one(now, revision)
+        files = list(_of_set(now, revision) if isinstance(now, Declared) else _of_one(now, revision))
     except UnreadableTree as problem:
         raise Misuse(str(problem)) from None
     except InvalidDeclaration as wrong:
         raise Misuse(f"In {revision} {wrong}") from None
+    if not files:
+        return [f"None of these files was in {revision}: they are compared with nothing."]
     # No version stands before theirs, and how subjects were set up then decides nothing.
     return [
         f"{file.name} was invalid in {revision}: nothing is compared with it."

@@ -122,7 +122,7 @@ class Remote:
                 if _number(body) in withheld:
                     raise Withheld(problem)
                 if status in (401, 403):
-                    raise self._denied(status)
+                    raise self._denied(status, path)
                 if status == 400:
                     self._check_no_tls()
                 if status < 500 and status != 429:
@@ -196,9 +196,11 @@ class Remote:
             secure.close()
         raise RemoteMisused(f"{self.shown} is a port that speaks TLS: give its URL with https://.")
 
-    def _denied(self, status: int) -> RemoteRefused:
+    def _denied(self, status: int, path: str) -> RemoteRefused:
         if status == 403:
-            return RemoteRefused(f"{self.shown} does not let these credentials read everything (status 403).")
+            return RemoteRefused(
+                f"{self.shown} does not let these credentials read everything: it refuses {path} (status 403)."
+            )
         if "Authorization" in self._headers:
             return RemoteRefused(f"{self.shown} does not accept these credentials (status 401).")
         return NoCredentials(f"{self.shown} asks for credentials (status 401)")
