@@ -74,6 +74,14 @@ def test_a_primary_that_is_lost_is_passed_over_and_closed_when_it_comes_back(tmp
         registered(a, "orders", INT)
         eventually(lambda: _end(a) == _end(b))
         a.kill()
+        shown = run("regions", b.url, a.url)
+        assert shown.returncode == 1
+        assert "follower of epoch 1" in shown.stdout, "the one that answers is shown"
+        assert f"{a.url} does not answer" in shown.stderr
+        assert f"sigla promote {b.url} --force" in shown.stderr, "and what to do is told"
+        planned = run("promote", b.url, "--yes")
+        assert planned.returncode == 1
+        assert "if that machine is lost, promote with --force" in planned.stderr
         told = done("promote", b.url, "--force")
         assert "is the primary of epoch 2, by force." in told
         assert "The other region could not be closed" in told
@@ -82,6 +90,10 @@ def test_a_primary_that_is_lost_is_passed_over_and_closed_when_it_comes_back(tmp
             refused = back.ask("POST", "/subjects/mine/versions", TEXT)
             assert (refused.status, refused.json["id"]) == (200, rules.BLOCK + 2), "it knows the new primary: sent on"
             assert roles(back) == [("primary", 1, False)]
+            for way in ([], ["--force"]):
+                passed_over = run("promote", back.url, *way, "--yes")
+                assert passed_over.returncode == 2
+                assert "`sigla rejoin`" in passed_over.stderr, "it is no primary already with nothing to do"
             assert b.ask("GET", "/subjects").json == ["mine", "orders"]
 
 
@@ -194,7 +206,8 @@ def test_only_an_administrator_s_key_promotes_and_no_page_of_a_browser(tmp_path:
             for way in ([], ["--force"], ["--undo"]):
                 refused = run("promote", b.url, *way, "--yes", **user)
                 assert refused.returncode == 2, refused.stderr
-                assert "wants the key of an administrator who reaches everything" in refused.stderr
+                wanted = "wants the key of an administrator who reaches everything: give --user NAME, or set SIGLA_USER"
+                assert wanted in refused.stderr
         page = {"Authorization": basic("root", secrets["root"]), "Sec-Fetch-Site": "same-origin"}
         for method, path in (
             ("POST", "promote"),

@@ -56,7 +56,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises Misuse, Refused."""
+    """0. Raises Misuse, Refused: also where one region was shown and the other one does not answer."""
     command, *urls = args.urls
     if command == "abandon":
         return _abandon(args, urls)
@@ -69,7 +69,10 @@ def run(args: argparse.Namespace) -> int:
     if len(args.urls) > 2:
         raise Misuse("A registry has two regions: give one URL, or that of the follower and that of the primary.")
     if are_served(args.urls):
-        _show(args, *show_served(args))
+        answered, lacking, silent = show_served(args)
+        _show(args, answered, lacking)
+        if silent:
+            raise Refused(" ".join(silent))
         return 0
     here, *others = (address_of_region(url, args.registry) for url in args.urls)
     missing: list[str] | None = None

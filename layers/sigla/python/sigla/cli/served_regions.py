@@ -74,14 +74,25 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
         print(f"{done['other']} follows it.")
 
 
-def show_served(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str] | None]:
-    """What each region is; with two of them what the first one lacks. Raises Misuse, Refused."""
-    found = []
+def show_served(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str] | None, list[str]]:
+    """What each region is; with two of them what the first one lacks; and which do not answer. Raises Misuse."""
+    found, silent = [], []
     for url in args.urls:
-        with asked_region(args, url) as region:
-            found.append((url, region.report()))
+        try:
+            with asked_region(args, url, otherwise="") as region:
+                found.append((url, region.report()))
+        except Refused as silence:
+            silent.append(str(silence))
     missing = _missing(found[0][1], found[1][1]) if len(found) == 2 else None
-    return [_form(url, report) for url, report in found], missing
+    if silent:
+        silent += [f"If its machine is lost: sigla promote {url} --force" for url, report in found if _follows(report)]
+    return [_form(url, report) for url, report in found], missing, silent
+
+
+def _follows(report: "RegionReport") -> bool:
+    from sigla.regions.nouns import RegionKind
+
+    return report.role is not None and report.role.kind is RegionKind.FOLLOWER
 
 
 def rejoin_served(args: argparse.Namespace) -> int:
@@ -129,8 +140,13 @@ def dismiss_served(args: argparse.Namespace, url: str) -> int:
 
 
 @contextmanager
-def asked_region(args: argparse.Namespace, url: str) -> "Iterator[RemoteRegion]":
-    """The region that is served at a URL. Raises Misuse where nothing was changed, else Refused."""
+def asked_region(
+    args: argparse.Namespace, url: str, otherwise: str = "Look at `sigla regions`, and run it again."
+) -> "Iterator[RemoteRegion]":
+    """The region that is served at a URL. Raises Misuse where nothing was changed, else Refused.
+
+    otherwise: what to do where the server does not answer.
+    """
     from sigla.errors import StoreError
     from sigla.remote.failures import RemoteMisused
     from sigla.remote.region import RegionSaysNo, RemoteRegion
@@ -141,10 +157,11 @@ def asked_region(args: argparse.Namespace, url: str) -> "Iterator[RemoteRegion]"
     except RemoteMisused as wrong:
         raise Misuse(str(wrong)) from None
     except RegionSaysNo as refused:
-        words = f"{str(refused).removesuffix('.')}."
+        advice = ": give --user NAME, or set SIGLA_USER and SIGLA_SECRET" if refused.status in (401, 403) else ""
+        words = f"{str(refused).removesuffix('.')}{advice}."
         raise (Misuse(words) if refused.status < 500 else Refused(words)) from None
     except StoreError as silent:
-        raise Refused(f"{silent}. Look at `sigla regions`, and run it again.") from None
+        raise Refused(f"{silent}. {otherwise}".rstrip()) from None
 
 
 def _missing(here: "RegionReport", there: "RegionReport") -> list[str] | None:

@@ -88,10 +88,11 @@ class ServedRegion:
         return ""
 
     def promote(self, url: str, primary: str) -> Promoted:
-        with self._course():
+        with self._course("; if that machine is lost, promote with --force"):
             if not is_url(url):
                 raise RegionRefused(why="The URL by which the primary is to reach this region is missing: give --url")
             role = self._role()
+            _check_not_passed_over(role)
             if role.kind is RegionKind.PRIMARY and not is_url(primary or role.peer):
                 return Promoted(role, changed=False)  # the other one has followed since
             there = self.other(primary or role.peer)
@@ -111,6 +112,7 @@ class ServedRegion:
     def force(self, primary: str) -> Promoted:
         with self._course():
             role = self._role()
+            _check_not_passed_over(role)
             if role.kind is RegionKind.PRIMARY:
                 return Promoted(role, changed=False)
             promotion.check_promotable(role, self._store.clock.now())
@@ -220,8 +222,11 @@ class ServedRegion:
         return "The other region is closed." if closed else "The other region still takes writes."
 
     @contextmanager
-    def _course(self) -> Iterator[None]:
-        """One at a time; what stops it is told as the API tells it. Raises RegionRefused, RegionNotDone."""
+    def _course(self, otherwise: str = "") -> Iterator[None]:
+        """One at a time; what stops it is told as the API tells it. Raises RegionRefused, RegionNotDone.
+
+        otherwise: what else may be done where the other region is silent.
+        """
         try:
             with self._one_at_a_time:
                 yield
@@ -230,7 +235,7 @@ class ServedRegion:
         except (NotPromoted, RemoteMisused) as refused:
             raise RegionRefused(why=as_sentence(refused)) from None
         except StoreError as silent:
-            raise RegionNotDone(why=f"{silent}. Run it again: it goes on where it was cut off.") from silent
+            raise RegionNotDone(why=f"{silent}. Run it again: it goes on where it was cut off{otherwise}.") from silent
         except Refusal as refused:
             if isinstance(refused, RegionRefused):
                 raise
@@ -255,6 +260,16 @@ class _BodiesToo(BodiesInFront):
     def get(self, key: BodyKey) -> Body:
         told = self._told.get(key)
         return super().get(key) if told is None else told
+
+
+def _check_not_passed_over(role: Role) -> None:
+    """Raises RegionRefused: a primary that is closed does not take writes because it is promoted."""
+    if role.kind is RegionKind.PRIMARY and not role.open:
+        raise RegionRefused(
+            why=f"This region is the primary of epoch {role.epoch} and closed. If the other one was promoted by force,"
+            " run `sigla rejoin` for this one; if a promotion of the other one was cut off, run that again,"
+            " or with --undo."
+        )
 
 
 def _may_be_followed(there: Role, here: Role) -> bool:
