@@ -102,6 +102,16 @@ schemas:
     assert told == {"a.avsc": [("acme.Money", "money", None)], "b.avsc": [], "c.avsc": [("any", "a", "a.avsc")]}
 
 
+def test_a_ref_is_relative_to_the_id_of_who_uses_it(tmp_path: Path) -> None:
+    """So a file may move while its `$id` stays."""
+    files = {
+        "customer.json": '{"$id": "http://acme/s/customer.json", "properties": {"a": {"$ref": "address.json#/x"}}}',
+        "moved/there.json": '{"$id": "http://acme/s/address.json"}',
+    }
+    told = found(tmp_path, "schemas: [{files: '**/*.json', subject: '{stem}'}]", files)
+    assert needs(told[-1]) == [("address.json", "there", "moved/there.json")]
+
+
 def test_another_context_is_named_in_a_reference(tmp_path: Path) -> None:
     """A name without a context would mean that of the file."""
     declaration = "schemas: [{files: a.avsc, subject: ':.eu:a'}, {files: b.avsc, subject: ':.us:b'}]"

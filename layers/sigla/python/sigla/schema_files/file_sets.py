@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath
 from typing import Final, NoReturn
+from urllib.parse import urljoin
 
 from sigla.errors import InvalidSubject
 from sigla.model import LATEST, OfferedReference, Subject
@@ -185,7 +186,10 @@ class _Providers:
         return self._by_subject.get(subject)
 
     def of_name(self, declaration: Declaration, user: _FoundFile, name: str) -> _FoundFile | None:
-        """By what a file defines, or by where it is: as a path is written, or from the folder of who uses it."""
+        """By what a file defines, or by where it is: as a path is written, or from the folder of who uses it.
+
+        A `$ref` of JSON Schema is relative to the `$id` of who uses it (RFC 3986, section 5).
+        """
         if name in self._own:
             return self._own[name]
         if user.file.type == "AVRO":
@@ -194,6 +198,9 @@ class _Providers:
         same = [each for each in self._found if each.file.type == user.file.type and each is not user]
         for path in (name, near):
             if found := next((each for each in same if each.path == path), None):
+                return found
+        for base in user.names.own if user.file.type == "JSON" else ():
+            if found := self._own.get(urljoin(base, name)):
                 return found
         ending = [each for each in same if each.path.endswith(f"/{name}")]
         if len({each.path for each in ending}) > 1:
