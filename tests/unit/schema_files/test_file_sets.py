@@ -112,6 +112,12 @@ def test_a_ref_is_relative_to_the_id_of_who_uses_it(tmp_path: Path) -> None:
     assert needs(told[-1]) == [("address.json", "there", "moved/there.json")]
 
 
+def test_an_id_that_is_not_a_url_finds_nothing(tmp_path: Path) -> None:
+    """Python's parser of URLs refuses it with an exception of its own."""
+    (told,) = found(tmp_path, "schemas: [{files: a.json, subject: a}]", {"a.json": '{"$id": "http://[", "$ref": "b"}'})
+    assert told.missing == ("b",)
+
+
 def test_another_context_is_named_in_a_reference(tmp_path: Path) -> None:
     """A name without a context would mean that of the file."""
     declaration = "schemas: [{files: a.avsc, subject: ':.eu:a'}, {files: b.avsc, subject: ':.us:b'}]"

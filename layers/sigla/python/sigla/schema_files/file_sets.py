@@ -200,13 +200,21 @@ class _Providers:
             if found := next((each for each in same if each.path == path), None):
                 return found
         for base in user.names.own if user.file.type == "JSON" else ():
-            if found := self._own.get(urljoin(base, name)):
+            if found := self._own.get(_joined(base, name)):
                 return found
         ending = [each for each in same if each.path.endswith(f"/{name}")]
         if len({each.path for each in ending}) > 1:
             paths = " and ".join(each.path for each in ending[:2])
             _refuse(declaration, user.entry, f"{user.path} uses {name}, which {paths} both are: say it in `references`")
         return ending[0] if ending else None
+
+
+def _joined(base: str, name: str) -> str:
+    """As it is written if either is not a URL: the registry says what is wrong with it."""
+    try:
+        return urljoin(base, name)
+    except ValueError:
+        return name
 
 
 def _with_needs(declaration: Declaration, each: _FoundFile, providers: _Providers) -> DeclaredFile:
