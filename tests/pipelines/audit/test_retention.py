@@ -14,14 +14,20 @@ from tests.pipelines.broker import Broker
 @pytest.mark.spark
 def test_brokers_say_how_long_a_topic_keeps_records(kafka: Broker) -> None:
     """What is compacted alone keeps the last record of each key; of a topic that is gone nothing is said."""
-    kafka.create("weekly", retention_ms="604800000")
-    kafka.create("kept", retention_ms="-1")
-    kafka.create("compacted", cleanup_policy="compact", retention_ms="1000")
-    kafka.create("both", cleanup_policy="compact,delete", retention_ms="86400000")
+    kafka.create("kept-a-week", retention_ms="604800000")
+    kafka.create("kept-for-good", retention_ms="-1")
+    kafka.create("kept-by-key", cleanup_policy="compact", retention_ms="1000")
+    kafka.create("kept-by-both", cleanup_policy="compact,delete", retention_ms="86400000")
     found = retention_of(
-        ["weekly", "kept", "compacted", "both", "gone", "weekly"], client_settings(kafka.address, None)
+        ["kept-a-week", "kept-for-good", "kept-by-key", "kept-by-both", "gone", "kept-a-week"],
+        client_settings(kafka.address, None),
     )
-    assert found == {"weekly": 604_800_000, "kept": FOR_EVER, "compacted": FOR_EVER, "both": 86_400_000}
+    assert found == {
+        "kept-a-week": 604_800_000,
+        "kept-for-good": FOR_EVER,
+        "kept-by-key": FOR_EVER,
+        "kept-by-both": 86_400_000,
+    }
     assert retention_of([], client_settings(kafka.address, None)) == {}
 
 
