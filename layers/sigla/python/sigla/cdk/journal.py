@@ -134,17 +134,28 @@ def filters(registries: Sequence[str]) -> list[dict[str, Any]]:
     """Which rows wake it: new ones of the journal, ids that were just buried, and ids that are held again.
 
     It marks the rows of the journal itself, and most ids that have one holder are new: hence the kinds of events.
-    registries: of which; none: of all that the table has or will have, by what only such rows are. The form of a
-    journal row is the row, as a text or, where it is long, in bytes; of all others it is a number (`sigla.forms`).
+    registries: of which; none: of all that the table has or will have, by what only such rows are.
     """
-
-    def news(prefix: str, *kinds: str, **attributes: Any) -> dict[str, Any]:
-        begins = [{"prefix": f"{registry}#{prefix}#"} for registry in registries]
-        image = ({"pk": {"S": begins}} if begins else {}) | attributes
-        return {"eventName": list(kinds), "dynamodb": {"NewImage": image}}
-
-    row_forms: list[dict[str, Any]] = [{}] if registries else [{"form": {kind: [{"exists": True}]}} for kind in "SB"]
-    holders = partial(news, "i", sk={"S": [keys.HOLDERS]})
+    holders = partial(_news, registries, "i", sk={"S": [keys.HOLDERS]})
     buried, again = {"BOOL": [True]}, {"N": ["1"]}
-    rows = [news("j", "INSERT", **form) for form in row_forms]
-    return [*rows, holders("INSERT", "MODIFY", buried=buried), holders("MODIFY", count=again)]
+    return [
+        *filters_of_rows(registries),
+        holders("INSERT", "MODIFY", buried=buried),
+        holders("MODIFY", count=again),
+    ]
+
+
+def filters_of_rows(registries: Sequence[str]) -> list[dict[str, Any]]:
+    """Those of new rows of the journal. registries: as of `filters`.
+
+    The form of such a row is the row, as a text or, where it is long, in bytes; of all others it is a number
+    (`sigla.forms`).
+    """
+    forms: list[dict[str, Any]] = [{}] if registries else [{"form": {kind: [{"exists": True}]}} for kind in "SB"]
+    return [_news(registries, "j", "INSERT", **form) for form in forms]
+
+
+def _news(registries: Sequence[str], prefix: str, *kinds: str, **attributes: Any) -> dict[str, Any]:
+    begins = [{"prefix": f"{registry}#{prefix}#"} for registry in registries]
+    image = ({"pk": {"S": begins}} if begins else {}) | attributes
+    return {"eventName": list(kinds), "dynamodb": {"NewImage": image}}

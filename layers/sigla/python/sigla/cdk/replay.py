@@ -11,7 +11,7 @@ from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from sigla.cdk.journal import filters
+from sigla.cdk.journal import filters_of_rows
 from sigla.cdk.parts.functions import Functions
 from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
@@ -76,7 +76,6 @@ class Replay(Construct):
 
     def follow(self, storage: Storage, registry: str) -> None:
         """What is not told so is found by the clock: nothing is tried again for long."""
-        (rows,) = filters([registry])[:1]
         lambda_.EventSourceMapping(
             self,
             "Stream",
@@ -87,7 +86,7 @@ class Replay(Construct):
             max_batching_window=WINDOW,
             retry_attempts=1,
             max_record_age=TURN,
-            filters=[lambda_.FilterCriteria.filter(rows)],
+            filters=[lambda_.FilterCriteria.filter(each) for each in filters_of_rows([registry])],
         )
 
     def told(self, fact: str, *, above: int = 0) -> logs.MetricFilter:
