@@ -1,6 +1,7 @@
 import json
 import re
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,9 @@ from sigla.auth.api_keys import ApiKey, read_key, shown_moment, verifier_of
 from sigla.cli import main
 from sigla.opening import operator
 from sigla.settings import PREFIX
+from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.keys import EmbeddedKeys
+from tests.build import NOW
 from tests.contract.engines import BUCKET, REGION, in_process
 
 
@@ -324,8 +327,11 @@ def test_a_key_that_is_not_there_or_damaged_is_not_rotated(data: str, capsys: Ca
     ],
 )
 def test_an_end_that_is_none_is_refused_in_a_sentence(
-    data: str, capsys: Captured, arguments: list[str], word: str
+    data: str, capsys: Captured, monkeypatch: pytest.MonkeyPatch, arguments: list[str], word: str
 ) -> None:
+    """Also where the clock goes on meanwhile."""
+    moments = count(NOW)
+    monkeypatch.setattr(SystemClock, "now", lambda _: next(moments))
     with suppress(SystemExit):  # argparse's own, with 2
         assert main(["keys", *arguments, "--data", data]) == 2
     assert word in capsys.readouterr().err

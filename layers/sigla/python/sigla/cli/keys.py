@@ -114,15 +114,16 @@ def create(args: argparse.Namespace) -> int:
     from sigla.opening import operator
 
     with _kept_in(args) as (keys, clock):
+        now = clock.now()
         try:
             key, secret = api_keys.create(
                 keys,
                 args.name,
                 args.role,
                 args.subjects,
-                now=clock.now(),
+                now=now,
                 deletes=args.delete,
-                expires=args.expires and args.expires(clock.now()),
+                expires=args.expires and args.expires(now),
                 by=operator(),
             )
         except api_keys.NotAKey as problem:
