@@ -378,10 +378,13 @@ def rejoined(old: Site, new: Site) -> Course[None]:
     for id, content in bodies.items():
         yield ask(new, "put", id, content)
     yield ask(new, "adopt", table.held)
-    lost = (yield ask(new, "read")).lost
-    yield from written(new, now, now, reconciled=not lost, forced=bool(lost))
+    found = yield ask(new, "read")
+    lost, is_passed_over = found.lost - {old.name}, found.forced and old.name in found.lost
+    yield from written(new, now, now, reconciled=not lost and not is_passed_over, forced=is_passed_over, lost=lost)
     yield ask(old, "forget_rows")
-    primary = yield ask(new, "read")
+    primary: Table | None = yield ask(new, "followed")
+    if primary is None:
+        raise Refused("another one that was passed over is still out")
     if primary.counter:
         seen = (yield ask(old, "read")).counter
         higher = max(primary.counter.ceiling, ceiling_of(seen, now.epoch))

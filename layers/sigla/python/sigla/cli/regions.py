@@ -161,7 +161,7 @@ def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:
         raise Misuse("The follower of a registry in AWS is not given up yet: give the URL of a server, or file:DIR.")
     with refusals(), opened_region(address) as store:
         role = store.region.role()
-        follower = role.peer if role and role.writes else ""
+        follower = role.peer if role and role.writes and role.is_followed else ""
         if follower:
             tell_of_dismissal(str(address), follower)
             if not asking(args)(f"Give up {follower}?"):

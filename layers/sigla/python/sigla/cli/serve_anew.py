@@ -44,6 +44,7 @@ def _copy(address: "Address", region: "OtherRegion", url: str) -> None:
     from sigla.backups.contents import NotABackup
     from sigla.backups.joining import join_anew
     from sigla.ports.progress import unseen
+    from sigla.regions.refusals import NotFollowed
     from sigla.remote.failures import RemoteMisused
     from sigla.remote.primary import RemotePrimary
     from sigla.stores.clock import SystemClock
@@ -56,8 +57,8 @@ def _copy(address: "Address", region: "OtherRegion", url: str) -> None:
     while True:
         try:
             before = join_anew(address, RemotePrimary(url, region.user, clock), url, unseen)
-        except StoreError as silence:
-            if said != (said := str(silence)):
+        except (StoreError, NotFollowed) as silence:
+            if said != (said := silence.message if isinstance(silence, NotFollowed) else str(silence)):
                 print(f"sigla: {said}; this registry begins anew with a copy of it, and waits.", file=sys.stderr)
             threading.Event().wait(backoff.most_s(lost))
             lost += 1

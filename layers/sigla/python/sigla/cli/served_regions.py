@@ -68,7 +68,11 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
         print(done["closed"])
         newest = shown_time(region.report().newest)
         print(f"The newest commit here: {newest}. Later ones of the other region may be missing.")
-        print(f"When it is there again: sigla rejoin {done['other']} --primary {here}")
+        if done["given_up"]:
+            print(f"{done['other']} had given this region up, and takes writes of its own: when it is there again, it")
+            print(f"closes this one. What only this one has: sigla rejoin {here} --primary {done['other']}")
+        else:
+            print(f"When it is there again: sigla rejoin {done['other']} --primary {here}")
     else:
         print(f"{here} is the primary of epoch {epoch}. Brought at the end: {done['brought']} commits. Lost: none.")
         print(f"{done['other']} follows it.")
@@ -131,7 +135,7 @@ def dismiss_served(args: argparse.Namespace, url: str) -> int:
     """0. Raises Misuse, Refused."""
     with asked_region(args, url) as region:
         role = region.role()
-        follower = role.peer if role and role.writes else ""
+        follower = role.peer if role and role.writes and role.is_followed else ""
         if follower:
             tell_of_dismissal(url, follower)
             if not asking(args)(f"Give up {follower}?"):

@@ -36,13 +36,15 @@ class NextTold(NamedTuple):
 
     shipments: commits in the order of the journal. end: the position of the last one at the primary. waited_ms: how
     long after the question had come it looked for that: so it was the last one at some moment after that time, whatever
-    the way of the answer takes. ceilings: how far ids of contexts may be given.
+    the way of the answer takes. ceilings: how far ids of contexts may be given. lost: names of regions that the primary
+    has given up and that may have what it lacks, as of `Role`; None where it is reconciled.
     """
 
     shipments: Sequence[Shipment]
     end: int
     waited_ms: int
     ceilings: Mapping[str, SchemaId]
+    lost: Sequence[str] | None = None
 
 
 class Primary(Protocol):

@@ -90,7 +90,7 @@ class Promoted(NamedTuple):
     """What became of a promotion. role: of the region that was asked. brought: commits, at the end.
 
     other: where the other region is; empty where that is not known. closed: what became of it, a sentence, where it was
-    passed over.
+    passed over. given_up: whether it had given this region up, as far as that is known: then this one is to rejoin.
     """
 
     role: Role
@@ -98,6 +98,7 @@ class Promoted(NamedTuple):
     brought: int = 0
     other: str = ""
     closed: str = ""
+    given_up: bool = False
 
 
 class BroughtBack(NamedTuple):

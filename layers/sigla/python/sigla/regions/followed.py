@@ -14,7 +14,7 @@ from sigla.ports.primary import NextAsked, NextTold
 from sigla.ports.regions import Region
 from sigla.ports.replaying import Shipment, Shipper
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
-from sigla.regions.refusals import NotFollowed
+from sigla.regions.refusals import GIVEN_UP, NotFollowed
 from sigla.regions.replay import JournalPlace
 
 AT_ONCE: Final = 200
@@ -131,7 +131,13 @@ class Followed:
             self._region.set_role(None, Role(1, RegionKind.PRIMARY, pair=secrets.token_hex(8)))
             self.begin()
         else:
-            _check_may_follow(role, "")
+            check_may_follow(role, "")
+
+    def check_begin(self) -> None:
+        """Whether `begin` would go on. Raises NotFollowed."""
+        role = self._region.role()
+        if role is not None:
+            check_may_follow(role, "")
 
     def check(self, asked: NextAsked) -> None:
         """Whether it is the follower, and has the beginning of this journal. Raises NotFollowed.
@@ -143,11 +149,11 @@ class Followed:
         if role is None:
             raise NotFollowed(why="it has no follower yet, and one begins with a copy")
         if asked.follower in role.given_up:
-            raise NotFollowed(why="this follower was given up there. Begin anew, in an empty directory")
+            raise NotFollowed(why=f"{GIVEN_UP}. Begin anew, in an empty directory")
         if role.kind is RegionKind.PRIMARY and role.epoch != asked.epoch:
             raise NotFollowed(why=f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}")
         if role.peer != asked.follower:
-            _check_may_follow(role, asked.token)
+            check_may_follow(role, asked.token)
         if asked.end.position and self._place(asked.end.position) != asked.end:
             raise NotFollowed(why=f"its journal has another row {asked.end.position}: the two have gone apart")
         known = replace(role, peer=asked.follower, at=asked.served or role.at)
@@ -168,7 +174,9 @@ class Followed:
         if asked.all_ceilings:
             for context, counter in self._counters():
                 ceilings[context] = max(counter.ceiling, ceilings.get(context, SchemaId(0)))
-        return NextTold(list(self._next(asked.end.position)), end, waited_ms, ceilings)
+        role = self._region.role()
+        lost = role.given_up if role and not role.reconciled else None
+        return NextTold(list(self._next(asked.end.position)), end, waited_ms, ceilings, lost)
 
     def _next(self, after: int) -> Iterator[Shipment]:
         size = 0
@@ -179,7 +187,7 @@ class Followed:
                 return
 
 
-def _check_may_follow(role: Role, token: str) -> None:
+def check_may_follow(role: Role, token: str) -> None:
     """Whether a region that does not follow yet may begin. token: of its role. Raises NotFollowed."""
     if role.kind is not RegionKind.PRIMARY:
         raise NotFollowed(why="it follows another one itself. Give the URL of that one")
@@ -188,9 +196,10 @@ def _check_may_follow(role: Role, token: str) -> None:
     if "://" not in role.peer:
         raise NotFollowed(why=f"{role.peer} follows it already, and there can be one. {DISMISS}")
     if not role.reconciled:  # else both regions could give ids without an end
+        out = " and ".join((*role.given_up, role.peer))
         raise NotFollowed(
-            why=f"it was promoted by force, and {role.peer} may have what it lacks. Run `sigla rejoin` first, or "
-            "`sigla regions abandon` if that one never comes back"
+            why=f"it was promoted by force, and {out} may have what it lacks. Run `sigla rejoin` first, or "
+            "`sigla regions abandon` if that never comes back"
         )
     if role.token != token:
         raise NotFollowed(why=f"{role.peer} was the primary before it, and is to follow it. {DISMISS}")

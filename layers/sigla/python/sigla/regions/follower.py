@@ -1,7 +1,7 @@
 """A region that follows another one: it asks what comes next and carries it out, for as long as it runs."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -15,7 +15,7 @@ from sigla.ports.regions import Region
 from sigla.ports.replaying import OrderedReplayer
 from sigla.regions.followed import hear
 from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.refusals import NotFollowed
+from sigla.regions.refusals import GIVEN_UP, NotFollowed
 from sigla.regions.replay import JournalPlace, Verdict
 
 WAIT_MS: Final = 20_000
@@ -89,6 +89,8 @@ class RegionFollower:
         self._complete_at: int | None = None
         self._position = here.end().position
         self._problem = ""
+        self.given_up = False
+        """Whether its primary said so, as far as it has answered."""
 
     def start(self) -> None:
         self._thread.start()
@@ -150,13 +152,27 @@ class RegionFollower:
         if role.kind is RegionKind.JOINING:
             self._role = replace(role, kind=RegionKind.FOLLOWER, turn=role.turn + 1)
             self._here.region.set_role(role, replace(role, kind=RegionKind.FOLLOWER))
+        self._learn(told.lost)
         self._knows_ceilings = True
         with self._changed:
-            self._position, self._problem = self._here.end().position, ""
+            self._position, self._problem, self.given_up = self._here.end().position, "", False
             if self._position >= told.end:
                 self._complete_at = asked_at + told.waited_ms
             self._changed.notify_all()
         self._moved()
+
+    def _learn(self, lost: Sequence[str] | None) -> None:
+        """What its primary is not reconciled with, it is not either; and no longer than that."""
+        known = self._role
+        wanted = replace(known, reconciled=lost is None, lost=", ".join(lost or ()))
+        if wanted == known:
+            return
+        now = self._here.region.role()
+        # One that is being promoted is left alone: it takes what its primary says of this then.
+        if now is None or (now.kind, now.epoch, now.token) != (known.kind, known.epoch, known.token):
+            return
+        if self._here.region.set_role(now, replace(now, reconciled=wanted.reconciled, lost=wanted.lost)):
+            self._role = replace(wanted, turn=now.turn + 1)
 
     def _carry_out(self, told: NextTold) -> None:
         """Raises StoreError."""
@@ -174,6 +190,7 @@ class RegionFollower:
         words = problem.message if isinstance(problem, NotFollowed) else str(problem)
         with self._changed:
             told, self._problem = self._problem, words
+            self.given_up |= GIVEN_UP in words
         if told != words:
             self._tell({"event": STOPPED, "why": words, "again": "in some seconds"})
 

@@ -52,6 +52,11 @@ class Role:
         """Whether the region takes writes."""
         return self.kind is RegionKind.PRIMARY and self.open
 
+    @property
+    def is_followed(self) -> bool:
+        """Whether a primary has a region that follows, or that is to follow after a promotion by plan."""
+        return bool(self.peer) and ("://" not in self.peer or bool(self.token))
+
     def follows(self, other: "Role") -> bool:
         """Whether it is the follower of the other one, and has everything as soon as that is told."""
         same_epoch = self.epoch == other.epoch

@@ -146,10 +146,9 @@ def dismissed(here: Roles, follower: str) -> Course[Promotion]:
     ours = yield from _role(here)
     if not ours.writes:
         raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary that takes writes")
-    is_followed = "://" not in ours.peer or bool(ours.token)
-    if not ours.reconciled and not is_followed:
+    if ours.peer and not ours.reconciled and not ours.is_followed:
         raise ToAbandon(region=ours.peer)
-    if not ours.peer or not is_followed:
+    if not ours.is_followed:
         return Promotion(ours, changed=False)
     if ours.peer != follower:
         raise RoleChanged

@@ -1,6 +1,6 @@
 """What is refused for the sake of another region: rows like those of `sigla.errors`."""
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from sigla.errors import NotDone, OperationNotPermitted, Refusal
 
@@ -40,6 +40,10 @@ class OutcomeNotKnown(NotForwarded):
 
 class NotFollowed(OperationNotPermitted):
     text = "This registry cannot be followed: {why}"
+
+
+GIVEN_UP: Final = "this follower was given up there"
+"""What a primary says to a follower that is told so for good."""
 
 
 class NoRegionHere(OperationNotPermitted):

@@ -80,13 +80,21 @@ def _closed(here: Roles, there: Roles) -> Course[Role | None]:
 
 
 def _reconciled(here: Roles, name: str) -> Course[Role]:
-    """name: of the region that is back. Others that were given up, or passed over, may be out still."""
+    """name: of the region that is back."""
     role: Role | None = yield partial(here.role)
     if role is None or not role.writes:
         raise RoleChanged
+    return (yield from promotion.set_role(here, role, reconciled(role, name)))
+
+
+def reconciled(role: Role, name: str) -> Role:
+    """What a primary is once a region is back. Others that were given up, or passed over, may be out still.
+
+    While some are that were given up, it is as it was then: not reconciled, and to be followed by another one.
+    """
     if role.reconciled:
         return role
     others = [each for each in role.given_up if each != name]
-    one_is_passed_over = others != role.given_up and "://" in role.peer
-    reconciled = replace(role, reconciled=not others and not one_is_passed_over, lost=", ".join(others))
-    return (yield from promotion.set_role(here, role, reconciled))
+    if others != role.given_up and "://" in role.peer:
+        return replace(role, lost=", ".join(others))
+    return replace(role, reconciled=not others, lost=", ".join(others), peer="" if others else role.peer)

@@ -16,7 +16,8 @@ from sigla.regions.shipped import shipment_form, shipment_of
 
 def told_bytes(told: NextTold) -> bytes:
     commits = [shipment_form(each) for each in told.shipments]
-    return orjson.dumps({"end": told.end, "waited": told.waited_ms, "ceilings": told.ceilings, "commits": commits})
+    form = {"end": told.end, "waited": told.waited_ms, "ceilings": told.ceilings, "commits": commits, "lost": told.lost}
+    return orjson.dumps(form)
 
 
 def told_of(form: bytes) -> NextTold:
@@ -25,7 +26,8 @@ def told_of(form: bytes) -> NextTold:
     try:
         ceilings = {str(context): SchemaId(ceiling) for context, ceiling in found["ceilings"].items()}
         commits = [shipment_of(each, "a commit of the primary") for each in found["commits"]]
-        return NextTold(commits, int(found["end"]), int(found["waited"]), ceilings)
+        lost = None if found.get("lost") is None else [str(name) for name in found["lost"]]
+        return NextTold(commits, int(found["end"]), int(found["waited"]), ceilings, lost)
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is not what a primary tells") from wrong
 

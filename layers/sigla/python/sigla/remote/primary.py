@@ -78,6 +78,14 @@ class RemotePrimary:
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
+    def check_copy(self) -> None:
+        """Whether it would give a copy now. Raises as `copy`."""
+        with self._under_way(RemoteLimits(ANSWERS_S)) as connection:
+            try:
+                self._asked(connection, f"{COPY}?look=true").read()
+            except (OSError, HTTPException) as silence:
+                raise StoreError(f"{self.shown} does not answer ({silence})") from silence
+
     def forward(self, method: str, target: str, headers: Mapping[str, str], body: bytes, whole_s: float) -> Forwarded:
         with self._under_way(RemoteLimits(whole_s, whole_s - CONNECT_S, CONNECT_S)) as connection:
             try:

@@ -97,7 +97,7 @@ def region_of_server(
     store.follow_ceilings(polled)
     store.on_committed(leading.wake)
     tables = RoleTables(store.journal.end)
-    control = ServedRegion(store, user=said.user, follower=lambda: keeper.follower)
+    control = ServedRegion(store, user=said.user, follower=lambda: keeper.follower, problem=lambda: keeper.problem)
     keeper = RegionKeeper(
         store,
         tables,
@@ -118,5 +118,5 @@ def region_of_server(
             f"The registry in {store.path} follows another one, and its data do not say where that is served: give "
             "its URL with --follow."
         ) from None
-    lines = partial(region_lines, polled, tables, lambda: keeper.follower)
+    lines = partial(region_lines, polled, tables, lambda: keeper.follower, lambda: keeper.problem)
     return RegionOfServer(tables.table, leading.routes(), lines, control, leading.close, lambda: keeper.begins_anew)

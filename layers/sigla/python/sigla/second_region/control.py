@@ -18,12 +18,14 @@ from sigla.ports.regions import BroughtBack, Promoted, RegionReport
 from sigla.ports.replaying import Shipment
 from sigla.regions import promotion, rejoining
 from sigla.regions.draining import PATIENCE_S, OrderedDrain, ToldShipper
+from sigla.regions.followed import check_may_follow
 from sigla.regions.follower import RegionFollower, check_follows
 from sigla.regions.giving import Course, carried_out
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import (
     AlreadyPromoted,
     NoSecondRegion,
+    NotFollowed,
     NotPromoted,
     RegionNotDone,
     RegionRefused,
@@ -51,14 +53,22 @@ TO_BE_REACHED: Final = (
 class ServedRegion:
     """user: NAME:SECRET, with which the other region is asked.
 
-    follower: what follows now; None where nothing does.
+    follower: what follows now; None where nothing does. problem: why a region that joins has no copy yet.
     """
 
-    def __init__(self, store: EmbeddedStore, *, user: str, follower: Callable[[], RegionFollower | None]) -> None:
+    def __init__(
+        self,
+        store: EmbeddedStore,
+        *,
+        user: str,
+        follower: Callable[[], RegionFollower | None],
+        problem: Callable[[], str],
+    ) -> None:
         self._store = store
         self._region = store.region
         self._user = user
         self._follower = follower
+        self._problem = problem
         self._one_at_a_time = threading.Lock()
 
     def report(self) -> RegionReport:
@@ -69,7 +79,7 @@ class ServedRegion:
             journal.last_place(),
             journal.newest(),
             how_far.behind_ms if how_far else None,
-            how_far.problem if how_far else "",
+            how_far.problem if how_far else self._problem(),
         )
 
     def set_role(self, seen: Role | None, role: Role) -> bool:
@@ -116,10 +126,11 @@ class ServedRegion:
             if role.kind is RegionKind.PRIMARY:
                 return Promoted(role, changed=False)
             promotion.check_promotable(role, self._store.clock.now())
-            there = self.other(primary or role.peer)
-            closed = self._closed(there, role.epoch)
+            there, follower = self.other(primary or role.peer), self._follower()
+            closed = self._closed(there, role)
+            given_up = follower is not None and follower.given_up
             done = carried_out(promotion.forced(self._region, now=self._store.clock.now()))
-            return Promoted(done.role, done.changed, other=there.shown, closed=closed)
+            return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up)
 
     def undo(self, primary: str) -> Promoted:
         with self._course():
@@ -143,6 +154,7 @@ class ServedRegion:
     def bring(self, url: str) -> BroughtBack:
         with self._course():
             there = self._known(url)
+            self._check_has_place(there)
             done: list[Rejoined] = []
             store = self._store
 
@@ -160,6 +172,7 @@ class ServedRegion:
     def rejoin(self, url: str, follow: str, end: JournalPlace) -> bool:
         with self._course():
             there = self._known(url)
+            self._check_has_place(there)
             if why := there.why_not_reached(follow):
                 raise RegionRefused(why=f"That region could not follow this one: {why}. {TO_BE_REACHED}")
 
@@ -177,6 +190,16 @@ class ServedRegion:
         if not self._role().is_of(there.role()):
             raise RegionRefused(why=f"Another registry answers at {there.shown}")
         return there
+
+    def _check_has_place(self, there: RemoteRegion) -> None:
+        """Whether the region that is to rejoin may follow this one then. Raises RegionRefused."""
+        ours, theirs = self._role(), there.role()
+        if not ours.writes or theirs is None or theirs.kind is not RegionKind.PRIMARY:
+            return  # nothing is given up: it is told otherwise
+        try:
+            check_may_follow(rejoining.reconciled(ours, theirs.name), "")
+        except NotFollowed as taken:
+            raise RegionRefused(why=f"Nothing was changed. {taken.message}") from None
 
     def _common(self, there: RemoteRegion) -> int:
         """The last row that both journals have: each row tells the hash of all before it."""
@@ -214,9 +237,17 @@ class ServedRegion:
         why = there.why_not_reached(url)
         return [f"The primary could not follow this region: {why}. {TO_BE_REACHED}"] if why else []
 
-    def _closed(self, there: RemoteRegion, epoch: int) -> str:
+    def _closed(self, there: RemoteRegion, ours: Role) -> str:
+        """Raises RegionRefused where the other region is of a later epoch: it would close this one at once."""
         try:
-            closed = carried_out(promotion.closed(there, epoch))
+            theirs = there.role()
+            if theirs is not None and theirs.is_of(ours) and theirs.epoch > ours.epoch:
+                raise RegionRefused(
+                    why=f"Nothing was changed. {there.shown} is {theirs.kind.value} of epoch {theirs.epoch}, and this "
+                    "follower was given up, or left behind, in an epoch before that: start it anew, with an empty "
+                    "directory and --follow"
+                )
+            closed = carried_out(promotion.closed(there, ours.epoch))
         except (StoreError, RoleChanged) as silence:
             return f"The other region could not be closed ({silence}): it may take writes until this one reaches it."
         return "The other region is closed." if closed else "The other region still takes writes."

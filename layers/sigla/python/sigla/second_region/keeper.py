@@ -10,11 +10,11 @@ from sigla.errors import StoreError
 from sigla.observe import Teller, failure
 from sigla.ports.regions import Roles
 from sigla.regions import promotion
-from sigla.regions.follower import Here, RegionFollower, check_follows
+from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
 from sigla.regions.names import drawn_name
 from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.refusals import RoleChanged
+from sigla.regions.refusals import NotFollowed, RoleChanged
 from sigla.regions.rejoining import ANEW
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
@@ -100,13 +100,15 @@ class RegionKeeper:
         self.follower: RegionFollower | None = None
         self.begins_anew = ""
         """The URL of the primary that is to be copied, once that is so."""
+        self.problem = ""
+        """Why that is not so yet."""
 
     def begin(self, role: Role | None, url: str) -> None:
         """Acts on the role as it stands, before the first request. url: of the primary, where the command says it.
 
         Raises BeginsAnew, RemoteMisused.
         """
-        if begins_anew(role):
+        if begins_anew(role) and self._may_copy(role):
             raise BeginsAnew(role.peer)
         if role is not None and role.kind is not RegionKind.PRIMARY:
             role = self._named(role)
@@ -165,8 +167,11 @@ class RegionKeeper:
             self._act_on(role, before)
         if role.writes and self._store.clock.elapsed() >= self._next_look:
             self._look_across(role)
+        if begins_anew(role) and not self.begins_anew and self._may_copy(role):
+            self.begins_anew = role.peer
 
     def _act_on(self, role: Role, before: Role | None, url: str = "") -> None:
+        self.problem = self.problem if begins_anew(role) else ""
         if role.writes:
             self._stop_following()
             self._tables.lead()
@@ -176,7 +181,6 @@ class RegionKeeper:
         if role.kind is RegionKind.PRIMARY or begins_anew(role):
             self._stop_following()
             self._tables.follow(self._closed(role, self._towards(role)))
-            self.begins_anew = role.peer if begins_anew(role) else ""
         elif self.follower is None or _as_followed(role) != _as_followed(before):
             self._follow(role, url or role.peer)
 
@@ -193,6 +197,19 @@ class RegionKeeper:
         follower.start()
         forwarding = Forwarding(primary, store.clock)
         self._tables.follow(Following(forwarding, lambda: follower.complete_at, follower.reaches, news, store.clock))
+
+    def _may_copy(self, role: Role) -> bool:
+        """Whether the primary gives a copy. While it does not, this region goes on as it is, and says why."""
+        try:
+            RemotePrimary(role.peer, self._user, self._store.clock).check_copy()
+        except (StoreError, NotFollowed, RemoteMisused) as problem:
+            words = problem.message if isinstance(problem, NotFollowed) else str(problem)
+            if words != self.problem:
+                self._tell({"event": STOPPED, "why": words, "again": "in some seconds"})
+            self.problem = words
+            return False
+        self.problem = ""
+        return True
 
     def _named(self, role: Role) -> Role:
         """A primary of before has no name yet by which it follows."""

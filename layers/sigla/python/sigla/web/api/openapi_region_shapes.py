@@ -68,6 +68,8 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
         "changed",
     ),
     "Promoted": _object(
-        {"role": ROLE, "changed": FLAG, "brought": NUMBER, "other": TEXT, "closed": TEXT}, "role", "changed"
+        {"role": ROLE, "changed": FLAG, "brought": NUMBER, "other": TEXT, "closed": TEXT, "given_up": FLAG},
+        "role",
+        "changed",
     ),
 }

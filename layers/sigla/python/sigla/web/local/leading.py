@@ -122,6 +122,9 @@ class Leading:
     async def _copied(self, request: Request) -> Response:
         try:
             await self._check_admin(request)
+            if "look" in request.query_params:
+                await asyncio.to_thread(self._followed.check_begin)
+                return JSONResponse({})
             await asyncio.to_thread(self._followed.begin)
             file = await asyncio.to_thread(self._made)
         except (Refusal, StoreError, OSError) as problem:

@@ -30,21 +30,26 @@ class RegionOfServer:
 
 
 def region_lines(
-    polled: PolledFollower, tables: RoleTables, follower: Callable[[], RegionFollower | None]
+    polled: PolledFollower,
+    tables: RoleTables,
+    follower: Callable[[], RegionFollower | None],
+    problem: Callable[[], str],
 ) -> Iterator[str]:
-    """As the registry is the one that is followed, or follows."""
+    """As the registry is the one that is followed, or follows. problem: why one that joins has no copy yet."""
     ago, following = polled.asked_ms_ago, follower()
     if ago is not None and following is None:
         about = "Seconds since the region that follows has asked for what comes next."
         yield from metric_lines("sigla_region_asked_seconds", "gauge", about, [("", round(ago / 1000, 3))])
+    stopped = "1 where the follower does not go on, as the log says."
     if following is None:
+        if problem():
+            yield from metric_lines("sigla_region_stopped", "gauge", stopped, [("", 1)])
         return
     found = following.how_far
     if found.behind_ms is not None:
         about = "Seconds by which what is known here is behind the primary, at most."
         yield from metric_lines("sigla_region_behind_seconds", "gauge", about, [("", round(found.behind_ms / 1000, 3))])
-    about = "1 where the follower does not go on, as the log says."
-    yield from metric_lines("sigla_region_stopped", "gauge", about, [("", int(bool(found.problem)))])
+    yield from metric_lines("sigla_region_stopped", "gauge", stopped, [("", int(bool(found.problem)))])
     counts = [
         (f'{{outcome="{outcome}"}}', number)
         for outcome, number in zip(("sent", "failed"), tables.sent_on(), strict=True)
