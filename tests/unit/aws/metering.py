@@ -58,7 +58,8 @@ class Meter:
         asked = context["metered"]
         with self._changed:
             if model.name == "Query":
-                self.read += max(1, _units(sum(map(_size, parsed["Items"])), READ_BYTES))
+                units = max(1, _units(sum(map(_size, parsed["Items"])), READ_BYTES))
+                self.read += units if asked.get("ConsistentRead") else units / 2
             elif model.name == "BatchGetItem":
                 keys = sum(len(each["Keys"]) for each in asked["RequestItems"].values())
                 found = [item for items in parsed["Responses"].values() for item in items]

@@ -73,6 +73,8 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/console/api/subjects/s/fields/1", None, 200, ...),
         ("POST", "/console/api/decode", {"record": "00"}, 200, ...),
         ("GET", "/console/api/log", None, 200, ...),
+        ("GET", "/console/api/regions", None, 404, ...),
+        ("GET", "/console/api/regions/other", None, 404, ...),
         ("GET", "/mode", None, 200, {"mode": "READWRITE"}),
         ("PUT", "/mode", {"mode": "readonly"}, 200, {"mode": "readonly"}),
         ("DELETE", "/mode", None, 200, {"mode": "READONLY"}),

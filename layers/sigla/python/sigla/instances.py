@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -24,6 +24,7 @@ from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.reads import Reads
+from sigla.ports.region_views import RegionViews
 from sigla.ports.regions import Peer
 from sigla.ports.store import Store
 from sigla.ports.tally import VersionTally
@@ -129,6 +130,7 @@ class TableAndBucket:
             )
             registry, counts = opened.enter_context(shared)
             registry = replace(registry, directory=zones) if zones else registry
+            registry = replace(registry, region_views=partial(_region_views, settings, store, self.clients))
             standing = _region_standing(settings, store)
             if standing:
                 catalog = NothingConcluded(registry.catalog, lambda: standing.kind() is not RegionKind.PRIMARY)
@@ -188,6 +190,15 @@ def table_and_bucket_of(
         ) as store,
     ):
         yield clients, store
+
+
+def _region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:
+    from sigla.stores.dynamodb.region_views import AwsRegionViews  # for people alone
+
+    address = settings.address
+    url = address.url if address.region else f"{address.url}?region={clients.dynamodb.meta.region_name}"
+    urls = url, settings.region_peer
+    return AwsRegionViews(store.tools, store.clock, store.catalog.peer, urls)
 
 
 def _region_standing(settings: Settings, store: "AwsStore") -> RegionStanding | None:

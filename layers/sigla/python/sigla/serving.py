@@ -259,8 +259,10 @@ def _one(
                 until=around.opened,
             )
         registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
-        control = other.control if other else None
-        build = partial(server.application, replace(registry, control=control), options=chosen)
+        if other:
+            views = other.views
+            registry = replace(registry, control=other.control, region_views=lambda: views)
+        build = partial(server.application, registry, options=chosen)
         if other:
             build = partial(build, table=other.table, routes=other.routes)
             process_lines = [*process_lines, other.lines]

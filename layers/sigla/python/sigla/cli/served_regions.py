@@ -169,18 +169,12 @@ def asked_region(
 
 
 def _missing(here: "RegionReport", there: "RegionReport") -> list[str] | None:
-    """What a follower lacks of its primary, as their journals end; None where they are not that to each other.
+    """As of `regions.lacking`. Raises Misuse."""
+    from sigla.regions.lacking import lacking
 
-    Raises Misuse.
-    """
     if here.role is None or not here.role.is_of(there.role):
         raise Misuse("These are not two regions of one registry.")
-    if there.role is None or not here.role.follows(there.role):
-        return None
-    number = there.journal.position - here.journal.position
-    if number > 0:
-        return [f"{number} commits."]
-    return [] if here.journal == there.journal or number < 0 else ["Their journals have gone apart."]
+    return lacking(here, there)
 
 
 def _form(url: str, report: "RegionReport") -> dict[str, Any]:

@@ -38,6 +38,11 @@ def begun(counter: Counter | None, epoch: int) -> Counter:
     return Counter(before, max(before, granted(epoch)), epoch, first)
 
 
+def as_of(counter: Counter | None, epoch: int) -> Counter:
+    """The counter in this epoch, which has written it, or would with its first draw."""
+    return counter if counter and counter.epoch >= epoch else begun(counter, epoch)
+
+
 def raised(wanted: int, seen: Counter | None, epoch: int) -> SchemaId:
     """The ceiling to be written where `seen` stands: no less than what stands there."""
     return SchemaId(max(min(wanted, HIGHEST), ceiling_of(seen, epoch)))

@@ -1,6 +1,6 @@
 """What every verb works with, and the question most of them begin with."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sigla.associations.refusals import StrongReferenced
@@ -30,6 +30,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.log import RecentLog
 from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.reads import NoReads, Reads
+from sigla.ports.region_views import NoRegionViews, RegionViews
 from sigla.ports.regions import RegionControl
 from sigla.ports.secrets import NoSecrets, Secrets
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -118,6 +119,8 @@ class Resources:
     """Registrations of what is registered already, until something is committed."""
     directory: Zones | None = None
     control: RegionControl | None = None
+    region_views: Callable[[], RegionViews] = NoRegionViews
+    """Makes what tells a person of two regions, where that is asked."""
     furthest: int | None = None
     materials: Materials = field(default_factory=NoKms)
     """What makes and unwraps the keys under shared KEKs."""

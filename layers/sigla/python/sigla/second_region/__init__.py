@@ -14,6 +14,7 @@ from sigla.regions.nouns import RegionKind
 from sigla.remote.failures import RemoteMisused
 from sigla.second_region.control import ServedRegion
 from sigla.second_region.keeper import BeginsAnew, Exporters, RegionKeeper
+from sigla.second_region.views import ServedRegionViews
 from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.leading import Leading
@@ -119,4 +120,6 @@ def region_of_server(
             "its URL with --follow."
         ) from None
     lines = partial(region_lines, polled, tables, lambda: keeper.follower, lambda: keeper.problem)
-    return RegionOfServer(tables.table, leading.routes(), lines, control, leading.close, lambda: keeper.begins_anew)
+    views = ServedRegionViews(store, control)
+    routes = leading.routes()
+    return RegionOfServer(tables.table, routes, lines, control, views, leading.close, lambda: keeper.begins_anew)

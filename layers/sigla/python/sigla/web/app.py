@@ -5,7 +5,7 @@ than a stack of middleware. Everything asynchronous about the API is in this fil
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
@@ -270,7 +270,7 @@ class RouteTable:
             registry = admitted(registry, route, exchange, principal)
         elif self._options.rate is not None and route.access is not OPEN:
             self._options.rate.spend()
-        if route.of_server and b"sec-fetch-site" in sent:  # a page, perhaps of another site: no registry asks like that
+        if route.of_server and not _may_ask_of_server(route, sent):
             raise DeniedEverywhere(operation=route.access.operation)
         if route.access not in (OPEN, READ):
             registry = attributed(registry, call.author(registry.options))
@@ -361,6 +361,12 @@ class RouteTable:
             more = message.get("more_body", False)
         call.body_read = True
         return NONE.join((*parts, small))
+
+
+def _may_ask_of_server(route: Route, sent: Mapping[bytes, bytes]) -> bool:
+    """Not a page, perhaps of another site, but the registry's own: no registry asks as browsers do."""
+    site = sent.get(b"sec-fetch-site")
+    return site is None or (route.in_console and site == b"same-origin")
 
 
 def _forget_frames(error: BaseException | None) -> None:

@@ -116,19 +116,25 @@ class Table:
         raise StoreError("DynamoDB left keys unread, again and again")
 
     def query(
-        self, pk: str, where: Condition | None = None, *, descending: bool = False, page: int | None = None
+        self,
+        pk: str,
+        where: Condition | None = None,
+        *,
+        descending: bool = False,
+        page: int | None = None,
+        consistent: bool = True,
     ) -> Iterator[Item]:
         """The items of a partition by sort key; a page is asked for when it is wanted.
 
         where: a condition on `#sk`; nothing meets one with a value that is too long for a key. page: items of the first
-        page; of the next ones four times as many.
+        page; of the next ones four times as many. consistent: as of `get_many`.
         """
         if not all(_is_key(pk, sk) for sk in (where.values.values() if where else [""])):
             return
         text = "#pk = :pk" + (f" AND {where.text}" if where else "")
         values = {"pk": pk, **(where.values if where else {})}
         arguments: dict[str, Any] = {
-            "ConsistentRead": True,
+            "ConsistentRead": consistent,
             "ScanIndexForward": not descending,
             "KeyConditionExpression": text,
             "ExpressionAttributeNames": {"#pk": "pk"} | ({"#sk": "sk"} if where else {}),

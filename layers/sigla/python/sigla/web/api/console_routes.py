@@ -28,6 +28,11 @@ CONSOLE_ROUTES: Final = (
     Route("GET", "/console/api/log", ADMIN, console.log, "Every change of the registry, newest first", "History",
           query=(Query("subject", TEXT, "Only what is about this subject"), *PAGED_SCHEMAS), registry_wide=True,
           lists=True),
+    Route("GET", "/console/api/regions", ADMIN, console.own_region, "What this region is, and what waits there",
+          "RegionShown", registry_wide=True, of_server=True, in_console=True),
+    Route("GET", "/console/api/regions/other", ADMIN, console.other_region,
+          "What the other region is, and what this one or that one lacks", "OtherRegionShown", registry_wide=True,
+          of_server=True, in_console=True),
     Route("GET", "/console/api/caller", READ, console.caller, "The caller, and what it may do", "Caller"),
 )
 # fmt: on

@@ -41,7 +41,43 @@ _PROBLEM: Final = _object(
     "remedy",
 )
 
+_REGION: Final = _object(
+    {
+        "url": TEXT,
+        "registry": TEXT,
+        "role": {"enum": ["primary", "follower", "joining"]},
+        "epoch": NUMBER,
+        "writes": FLAG,
+        "name": TEXT,
+        "peer": TEXT,
+        "reconciled": FLAG,
+        "givenUp": _list(TEXT),
+        "behind": NUMBER,
+        "problem": TEXT,
+        "commits": NUMBER,
+        "newest": NUMBER,
+        "waiting": _list(
+            _object({"why": TEXT, "number": NUMBER, "more": FLAG, "oldest": NUMBER, "subjects": _list(TEXT)})
+        ),
+        "ids": _list(_object({"context": TEXT, "given": NUMBER, "ceiling": NUMBER})),
+        "moreContexts": FLAG,
+    },
+    "url",
+    "registry",
+    "name",
+    "peer",
+    "behind",
+    "problem",
+    "commits",
+    "newest",
+    "ids",
+)
+
 CONSOLE_SHAPES: Final[dict[str, Shape]] = {
+    "RegionShown": _REGION,
+    "OtherRegionShown": _object(
+        {"url": TEXT, "region": _REGION, "why": TEXT, "lacking": _list(TEXT)}, "url", "region", "why", "lacking"
+    ),
     "FoundSubjects": _list(
         _object({"subject": TEXT, "version": NUMBER, "id": NUMBER, "schemaType": TEXT, "deleted": FLAG})
     ),

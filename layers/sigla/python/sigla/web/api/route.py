@@ -29,7 +29,8 @@ class Route:
 
     answers: the shape of a success, in `openapi_shapes`. validated: carries an ETag and honours If-None-Match.
     lists: may tell as much as there is. of_server: about this very server and its region: it is never sent on to the
-    other one, may wait for that, and is not for pages of browsers. conditional: honours If-Match, for the subject of
+    other one, may wait for that, and is not for pages of browsers, but with `in_console` for the registry's own.
+    conditional: honours If-Match, for the subject of
     the path or the context without one. registry_wide: is refused to principals with a reach.
     operation: what a request is told that took too long. parses: a language reads schemas, whatever is asked.
     parsed_for: the parameters that a language reads the schema for.
@@ -48,6 +49,7 @@ class Route:
     validated: bool = False
     lists: bool = False
     of_server: bool = False
+    in_console: bool = False
     conditional: bool = False
     registry_wide: bool = False
     operation: str = "Request"

@@ -70,11 +70,29 @@ def log(exchange: Exchange, registry: Registry, *, subject: str, offset: int, li
     return json_answer([form_of_entry(entry, known.get(entry.by)) for entry in entries])
 
 
+def own_region(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
+    found = registry.region_views().here()
+    if found is None:
+        raise NoSuchArgument
+    return json_answer(wire.region_shown(found))
+
+
+def other_region(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
+    views = registry.region_views()
+    if not views.is_there():
+        raise NoSuchArgument
+    return json_answer(wire.other_region_shown(views.other()))
+
+
 def caller(exchange: Exchange, registry: Registry) -> Answer:
     """Tells the caller what it may do: so that a page shows nothing that would be refused."""
     may = exchange.may
     told = ["read", "write", "delete", "admin"] if may is None else [each.value for each in may]
-    has = {"log": registry.recent_log is not None, "zones": registry.directory is not None}
+    has = {
+        "log": registry.recent_log is not None,
+        "zones": registry.directory is not None,
+        "regions": registry.region_views().is_there(),
+    }
     return json_answer(
         {
             "name": exchange.caller,

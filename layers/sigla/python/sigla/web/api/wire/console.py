@@ -7,6 +7,7 @@ from typing import Any
 from sigla.decoding.explain import Explained
 from sigla.decoding.pasted import BASE64, HEX, bytes_of
 from sigla.model import DEFAULT_CONTEXT
+from sigla.ports.region_views import OtherRegionView, RegionView
 from sigla.registry.explaining import MOST_BYTES
 from sigla.registry.fields import SchemaField
 from sigla.registry.graphs import Graph
@@ -97,6 +98,42 @@ def schema_field(found: SchemaField) -> Json:
     told: Json = {"depth": found.depth, "name": found.name, "what": found.noun, "path": found.path}
     more = {"type": found.text, "doc": found.doc, "since": found.since}
     return told | {name: value for name, value in more.items() if value}
+
+
+def region_shown(found: RegionView) -> Json:
+    """Times in milliseconds since the epoch; what is not known is left out."""
+    role = found.role
+    told: Json = {
+        "role": role.kind.value,
+        "epoch": role.epoch,
+        "writes": role.writes,
+        "reconciled": role.reconciled,
+        "givenUp": role.given_up,
+        "waiting": [
+            {"why": why, "number": number, "more": more, "oldest": oldest, "subjects": [*subjects]}
+            for why, number, more, oldest, subjects in found.waiting
+        ],
+        "moreContexts": found.more_contexts,
+    }
+    named = {
+        "url": found.url,
+        "registry": found.registry,
+        "name": role.name,
+        "peer": role.peer,
+        "problem": found.problem,
+    }
+    told |= {name: value for name, value in named.items() if value}
+    counted = {"behind": found.behind, "commits": found.commits, "newest": found.newest or None}
+    told |= {name: value for name, value in counted.items() if value is not None}
+    if found.ids is not None:
+        told["ids"] = [{"context": context, "given": each.next, "ceiling": each.ceiling} for context, each in found.ids]
+    return told
+
+
+def other_region_shown(found: OtherRegionView) -> Json:
+    told: Json = {} if found.region is None else {"region": region_shown(found.region)}
+    told |= {name: value for name, value in (("url", found.url), ("why", found.why)) if value}
+    return told if found.lacking is None else {**told, "lacking": [*found.lacking]}
 
 
 def graph(found: Graph) -> Json:

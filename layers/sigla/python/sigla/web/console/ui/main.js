@@ -22,6 +22,7 @@ const PAGES = [
   ["decode", () => import("./pages/decode.js")],
   ["log", () => import("./pages/log.js")],
   ["zones", () => import("./pages/zones.js")],
+  ["regions", () => import("./pages/regions.js")],
   ["associations", () => import("./pages/associations.js")],
   ["encryption", () => import("./pages/encryption.js")],
 ];
@@ -34,6 +35,7 @@ const PLACES = [
   ["decode", "Decode"],
   ["log", "Log", (caller) => caller.has.includes("log") && caller.may.includes("admin") && caller.everything],
   ["zones", "Zones", (caller) => caller.has.includes("zones")],
+  ["regions", "Regions", (caller) => caller.has.includes("regions") && caller.may.includes("admin") && caller.everything],
 ];
 
 /** @param {string} path below the console, encoded */

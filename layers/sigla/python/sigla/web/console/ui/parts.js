@@ -61,7 +61,11 @@ export function Heading({ title, children }) {
  *   unset: stands for what is not set
  */
 export function Asked({ path, body, children, unset }) {
-  const asked = useAsked(path, body);
+  return html`<${Answer} asked=${useAsked(path, body)} unset=${unset}>${children}<//>`;
+}
+
+/** The same of what was asked already. @param {{asked: import("./registry.js").Asked, children: (value: any) => any, unset?: any}} given */
+export function Answer({ asked, children, unset }) {
   if (asked.failure?.isNotSet && unset !== undefined) return unset;
   if (asked.failure) return html`<${Problem} failure=${asked.failure} again=${asked.again} />`;
   if (asked.value === undefined) return html`<${Waiting} isSlow=${asked.isSlow} />`;

@@ -4,7 +4,7 @@ import { useEffect, useState } from "./vendor/preact.js";
 
 /** Where the console is, and the registry that serves it. A front door may put both below a path of its own. */
 export const CONSOLE = new URL("../../", import.meta.url);
-const REGISTRY = new URL("../", CONSOLE);
+export const REGISTRY = new URL("../", CONSOLE);
 
 const JSON_OF_REGISTRY = "application/vnd.schemaregistry.v1+json";
 const KEY = "sigla.key";

@@ -90,8 +90,8 @@ export function SchemaText({ text, type, label, isOurs }) {
   </div>`;
 }
 
-/** @param {{text: string}} given */
-function Copy({ text }) {
+/** @param {{text: string, label?: string}} given label: where there are several */
+export function Copy({ text, label }) {
   const [said, setSaid] = useState("");
   const copy = () =>
     navigator.clipboard.writeText(text).then(
@@ -99,5 +99,5 @@ function Copy({ text }) {
       () => setSaid("The browser does not permit it"),
     );
   if (!globalThis.navigator?.clipboard) return null;
-  return html`<button class="quiet" onClick=${copy}>Copy</button><span role="status">${said}</span>`;
+  return html`<button class="quiet" aria-label=${label} onClick=${copy}>Copy</button><span role="status">${said}</span>`;
 }
