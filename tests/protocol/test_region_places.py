@@ -116,3 +116,28 @@ def test_a_follower_that_was_given_up_is_told_which_of_both_is_to_rejoin(tmp_pat
         assert forced.returncode == 0
         assert f"sigla rejoin {b.url} --primary {a.url}\n" in forced.stdout
         assert f"sigla rejoin {a.url}" not in forced.stdout
+
+
+def test_records_of_a_region_that_was_passed_over_are_read_there_before_it_has_rejoined(tmp_path: Path) -> None:
+    """Their ids mean one thing for ever; that a version has this number is what only its primary says."""
+    with serving(tmp_path / "a") as a:
+        with following(a, tmp_path / "b") as follower:
+            port = str(follower.port)
+        register(a, "alone", LONG)
+        id = a.ask("GET", "/subjects/alone/versions/1").json["id"]
+        guid = a.ask("GET", "/subjects/alone/versions/1").json["guid"]
+    paths = f"/schemas/ids/{id}", f"/schemas/guids/{guid}"
+    with serving(tmp_path / "b", "--port", port) as b:
+        assert run("promote", b.url, "--force", "--yes").returncode == 0
+        with serving(tmp_path / "a", "--port", str(a.port)) as back:
+            eventually(lambda: not role(back)["open"])
+            assert [b.ask("GET", path).status for path in paths] == [404, 404]
+            assert [back.ask("GET", path).json["schema"] for path in paths] == [LONG["schema"]] * 2
+            assert back.ask("GET", f"{paths[0]}/schema").body.decode() == LONG["schema"]
+            for nowhere in ("/schemas/ids/77", "/schemas/guids/00000000-0000-0000-0000-000000000000"):
+                assert back.ask("GET", nowhere).json["error_code"] in (40403, 40405), nowhere
+            assert back.ask("GET", "/subjects/alone/versions/1").status == 404
+            register(back, "later", INT)
+            b.kill()
+            assert [back.ask("GET", path).json["schema"] for path in paths] == [LONG["schema"]] * 2
+            assert back.ask("GET", "/schemas/ids/77").json["error_code"] == 50003

@@ -237,7 +237,7 @@ class RegionKeeper:
         def complete_at() -> int | None:
             return clock.elapsed() if role.token and role.kind is RegionKind.PRIMARY else None
 
-        return Following(forwarding, complete_at, lambda position: position == 0, News(), clock)
+        return Following(forwarding, complete_at, lambda position: position == 0, News(), clock, has_alone=True)
 
     # --- the other region --------------------------------------------------------------------------------------------
 

@@ -5,6 +5,7 @@
     strangers  whose key is not known here may have one at the primary: all that they ask is asked there, beside what
                others ask; whoever has none there either waits here, as at a primary
     silence    50003, and of what was sent on and not answered that it is not known whether it was carried out
+    ids        of a region that was passed over mean what they did, though the primary does not know them yet
 
 Who has written through this registry reads here what was written: an answer waits until it has come back.
 """
@@ -42,8 +43,13 @@ from sigla.web.relaying import (
     target_of,
 )
 
+NOWHERE: Final = 404
+
 COMES_BACK_S: Final = 2.0
 """For so long the answer to a write waits until what was written is here."""
+
+MEANINGS: Final = ("/schemas/ids/{id}", "/schemas/ids/{id}/schema", "/schemas/guids/{guid}")
+"""Paths that ask what an id means, which never changes."""
 
 MOVED: Final = "x-sigla-moved"
 """How far the primary's journal reached when it answered. It is told to the region that follows, and to no client.
@@ -57,7 +63,8 @@ class Following:
     """What a follower's API rests on.
 
     complete_at: at what time all was here that the primary had then; None where that is unknown. reaches: whether a row
-    of the primary's journal is here. news: told when more of them are.
+    of the primary's journal is here. news: told when more of them are. has_alone: whether it was passed over, and may
+    have what the primary lacks.
     """
 
     forwarding: Sends
@@ -65,6 +72,7 @@ class Following:
     reaches: Callable[[int], bool]
     news: News
     clock: Clock
+    has_alone: bool = False
 
 
 class FollowingTable(RouteTable):
@@ -121,7 +129,7 @@ class FollowingTable(RouteTable):
             # Since the start it may not have heard what was written through it before.
             if lacks_own or complete_at is None:
                 try:
-                    return await self._forwarded(call, route, kept)
+                    return await self._asked_there(call, route, kept)
                 except NotForwarded:
                     if lacks_own:
                         raise
@@ -131,11 +139,31 @@ class FollowingTable(RouteTable):
         except (Refusal, StoreError) as problem:
             if route.access is OPEN or not rests_on_absence(problem):
                 raise
-            return await self._forwarded(call, route, kept)
+            return await self._asked_there(call, route, kept)
         if complete_at is not None and route.access is READ:
             behind_ms = self._following.clock.elapsed() - complete_at
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
         return answer
+
+    async def _asked_there(self, call: Call, route: Route, kept: KeptBody) -> Answer:
+        """As the primary says, but for ids that only a region knows which was passed over. Raises NotForwarded."""
+        alone = self._following.has_alone and route.path in MEANINGS
+        try:
+            answer = await self._forwarded(call, route, kept)
+        except NotForwarded:
+            found = await self._known_alone(call, kept) if alone else None
+            if found is None:
+                raise
+            return found
+        found = await self._known_alone(call, kept) if alone and answer.status == NOWHERE else None
+        return found or answer
+
+    async def _known_alone(self, call: Call, kept: KeptBody) -> Answer | None:
+        kept.again()
+        try:
+            return await super()._answer(call, kept)
+        except (Refusal, StoreError):
+            return None
 
     async def _forwarded(self, call: Call, route: Route, kept: KeptBody, *, is_known: bool = True) -> Answer:
         """What the primary answers. Raises NotForwarded."""
