@@ -14,6 +14,7 @@ from tests.house import ROOT, SIGLA, product, text_of, tree_of
 # Where refusals are worded: what the core refuses, what an aggregate does, and HTTP before the core is asked.
 REFUSAL_TABLES = (
     "associations/refusals.py",
+    "auth/refusals.py",
     "errors.py",
     "exporters/refusals.py",
     "keks/refusals.py",

@@ -33,6 +33,7 @@ PAGES = {
     "decode": "Decode a record",
     "log": "Log",
     "log?subject=nothing": "Log",
+    "keys": "Keys",
     "zones": "Zones",
     "associations": "Associations",
     "encryption": "Encryption",

@@ -106,3 +106,11 @@ def test_instances_that_note_the_same_at_once_note_it_once(stores: Stores) -> No
         list(executor.map(lambda _: note(stores, Read(ONE, "", "ada"), Read(TWO, "", "ada")), range(4)))
     ada = token(stores, "ada")
     assert stores.reads.last([ONE, TWO]) == {key: [LastRead("", ada, TODAY)] for key in (ONE, TWO)}
+
+
+def test_what_a_principal_has_read_is_counted_by_id_from_a_day_on_where_that_is_cheap(stores: Stores) -> None:
+    """Once, for whichever subjects; a table has no way to it but a scan, and says so."""
+    note(stores, Read(ONE, "", "ada"), Read(ONE, "a", "ada"), Read(ONE, "", "bob"))
+    note(stores, Read(TWO, "", "ada"), at=NOW + DAY_MS)
+    counted = [stores.reads.count_of(name, day) for name, day in (("ada", TODAY), ("ada", TOMORROW), ("eve", TODAY))]
+    assert counted in ([2, 1, 0], [None, None, None])

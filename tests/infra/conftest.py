@@ -51,6 +51,7 @@ ALL_ON = (
     ("function.platform_logs", True),
     ("function.kms_keys", ",".join(KEK_KEYS)),
     ("exporters", True),
+    ("console_keys", True),
     ("events.bus", "arn:aws:events:eu-west-1:999988887777:event-bus/registries"),
     ("watch.dashboard", True),
     ("watch.requests_per_hour", 500_000),

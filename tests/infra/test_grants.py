@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from sigla import keys
-from tests.infra.conftest import KEK_KEYS, KEY
+from sigla.deployment.settings import InvalidSetting, Settings
+from tests.infra.conftest import KEK_KEYS, KEY, Synthesise
 from tests.infra.reading import Template, all_in, all_of, as_list, ids, ids_in, kinds, mentioned, of, written
 
 SIGLA = Path(__file__).parents[2] / "layers" / "sigla" / "python" / "sigla"
@@ -140,6 +141,23 @@ def test_a_function_may_do_this_and_nothing_else(zones: Template, part: str) -> 
 def test_with_a_key_a_function_may_use_it_and_nothing_else(platform: Template, part: str) -> None:
     """What is stored is read and written as before; the key opens nothing more."""
     assert allowed(platform, part) == ALLOWED[part] | USE_OF_THE_KEY
+
+
+def test_keys_are_written_with_one_grant_more_and_without_it_by_no_function(
+    template: Template, synthesise: Synthesise
+) -> None:
+    """The console of a stage without `console_keys` could not make a key, whoever it believes."""
+    with_keys = synthesise(("console_keys", True))
+    assert allowed(with_keys, "Service") - allowed(template, "Service") == {("s3:PutObject", "bucket/default/keys/*")}
+    assert allowed(with_keys, "Journal") == allowed(template, "Journal")
+    functions = [of(each, "Service", "AWS::Lambda::Function") for each in (template, with_keys)]
+    assert [each["Environment"]["Variables"]["SIGLA_CONSOLE_KEYS"] for each in functions] == ["false", "true"]
+
+
+@pytest.mark.parametrize("more", [{"console": "false"}, {"auth": "none"}])
+def test_keys_in_the_console_need_a_console_and_keys(more: dict[str, str]) -> None:
+    with pytest.raises(InvalidSetting, match=r"^console_keys are pages of the console"):
+        Settings.read({"console_keys": "true", **more})
 
 
 def test_a_function_wraps_data_keys_with_the_keys_that_are_named_and_no_others(all_on: Template) -> None:

@@ -82,6 +82,9 @@ KEYS = tuple(Who(f"{kind}-of-{reach}" if reach else kind, kind, reach) for reach
 WHO = (Who(NOBODY), Who(STRANGER), *KEYS)
 """Everybody: without a key, with a bad one, of each kind and each reach."""
 
+MANAGED = api_keys.ApiKey("old", "reader", (), api_keys.verifier_of("old"), NOW)
+"""A key that may be changed by requests."""
+
 ISSUER = Issuer()
 """Whose tokens are good for what the keys of their names are good for."""
 
@@ -129,14 +132,23 @@ def prepared(world: Filled, target: str) -> str:
 
 @dataclass(frozen=True)
 class Guarded:
-    """A filled registry. secrets: by who has them. filled: the last commit of its filling, in the journal."""
+    """A filled registry. secrets: by who has them. filled: the last commit of its filling, in the journal.
+
+    managed: keys that requests may change, MANAGED among them; they open nothing here.
+    """
 
     registry: Registry
     store: EmbeddedStore
     secrets: Mapping[str, str]
     authenticate: Authenticator
     filled: int
+    managed: EmbeddedKeys
     by_token: bool = False
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether anything is another than when it was filled."""
+        return bool(self.commits) or dict(self.managed.list()) != {MANAGED.name: MANAGED.record()}
 
     @property
     def commits(self) -> int:
@@ -233,6 +245,12 @@ def tokens() -> BearerTokens:
     return BearerTokens(known, {ISSUER.url: Published(known[0], ISSUER, clock, AT_ONCE)}, clock, waits=False)
 
 
+def managed_keys(folder: Path) -> EmbeddedKeys:
+    keys = EmbeddedKeys(folder / "managed")
+    keys.put(MANAGED.name, MANAGED.record())
+    return keys
+
+
 @contextmanager
 def guarded(keys: EmbeddedKeys, secrets: Mapping[str, str], *, by_token: bool = False) -> Iterator[Guarded]:
     """by_token: everybody shows a token; keys are taken beside them."""
@@ -247,7 +265,7 @@ def guarded(keys: EmbeddedKeys, secrets: Mapping[str, str], *, by_token: bool = 
         authenticate: Authenticator = BasicKeys(keys, FixedClock())
         if by_token:
             authenticate = KeysAndTokens(authenticate, tokens())
-        yield Guarded(registry, store, secrets, authenticate, commits, by_token)
+        yield Guarded(registry, store, secrets, authenticate, commits, managed_keys(Path(folder)), by_token)
 
 
 # --- doors -----------------------------------------------------------------------------------------------------------
@@ -270,7 +288,7 @@ class Local:
         return Reply(told.status, told.headers, json.loads(told.body) if told.body else None)
 
     def __enter__(self) -> Self:
-        options = app.HttpOptions(authenticate=self.world.authenticate)
+        options = app.HttpOptions(authenticate=self.world.authenticate, keys=self.world.managed)
         application = server.application(
             self.world.registry, group=self.world.store.group, step=self.world.store.step, options=options
         )
@@ -294,7 +312,7 @@ class Aws:
     def __enter__(self) -> Self:
         self.loop = asyncio.new_event_loop()
         asyncio.set_event_loop(self.loop)  # Mangum takes the thread's own, and leaves it open
-        options = replace(gateway.OPTIONS, authenticate=self.world.authenticate)
+        options = replace(gateway.OPTIONS, authenticate=self.world.authenticate, keys=self.world.managed)
         self.handler = gateway.handler(self.world.registry, options=options)
         return self
 
@@ -336,7 +354,7 @@ class Unchanged:
         self._world: tuple[Guarded, Ask] | None = None
 
     def __call__(self) -> tuple[Guarded, Ask]:
-        if self._world and self._world[0].commits:
+        if self._world and self._world[0].is_changed:
             self.close()
         if not self._world:
             world = self._opened.enter_context(guarded(*self._keys, by_token=self._by_token))

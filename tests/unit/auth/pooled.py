@@ -3,9 +3,11 @@
 import asyncio
 import base64
 import json
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, Self
 
 from sigla.auth.credentials import BasicKeys
@@ -18,7 +20,7 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app, gateway, registries
 from sigla.web.local.several import Served, Several
 from tests.build import FixedClock
-from tests.unit.auth.guarded import ISSUER, KEYS, PREFIXES, Guarded, Reply, guarded, prepared
+from tests.unit.auth.guarded import ISSUER, KEYS, PREFIXES, Guarded, Reply, guarded, managed_keys, prepared
 from tests.unit.web.conftest import Client
 from tests.unit.web.test_gateway import function_url, rest
 from tests.unit.web.test_permissions import Row
@@ -81,7 +83,11 @@ class Pool:
 
     @property
     def is_changed(self) -> tuple[bool, bool]:
-        return bool(self.a.commits), bool(list(self.b.journal.read()))
+        return self.a.is_changed, bool(list(self.b.journal.read()))
+
+    def managed(self, name: str) -> EmbeddedKeys | None:
+        """The keys that requests may change: those of a alone."""
+        return self.a.managed if name == "a" else None
 
     def target(self, row: Row) -> str:
         return prepared(self.a, row.target)
@@ -99,9 +105,9 @@ def basic(secrets: Mapping[str, Mapping[str, str]], who: str, of: str, asked: st
 @contextmanager
 def bare(keys: EmbeddedKeys, secrets: Mapping[str, str]) -> Iterator[Guarded]:
     """As `guarded`, without anything in it."""
-    with EmbeddedStore() as store:
+    with EmbeddedStore() as store, tempfile.TemporaryDirectory() as folder:
         registry = Registry(store.catalog, store.bodies, FixedClock(), secrets=store.secrets)
-        yield Guarded(registry, store, secrets, BasicKeys(keys, FixedClock()), 0)
+        yield Guarded(registry, store, secrets, BasicKeys(keys, FixedClock()), 0, managed_keys(Path(folder)))
 
 
 @contextmanager
@@ -130,7 +136,7 @@ class Local:
             Served(
                 name,
                 registry,
-                app.HttpOptions(authenticate=world.authenticate(name)),
+                app.HttpOptions(authenticate=world.authenticate(name), keys=world.managed(name)),
                 group=world.stores[name].group,
                 step=world.stores[name].step,
                 stored=world.stores[name].count,
@@ -166,11 +172,11 @@ class Aws:
         asyncio.set_event_loop(self.loop)  # Mangum takes the thread's own, and leaves it open
         world = self.world
 
-        def options(authenticate: Any) -> app.HttpOptions:
-            return replace(gateway.OPTIONS, authenticate=authenticate)
+        def options(authenticate: Any, name: str = "") -> app.HttpOptions:
+            return replace(gateway.OPTIONS, authenticate=authenticate, keys=world.managed(name))
 
         tables = {
-            name: app.RouteTable(registry, None, options(world.authenticate(name)))
+            name: app.RouteTable(registry, None, options(world.authenticate(name), name))
             for name, registry in world.served.items()
         }
         unchosen = options(world.unchosen)

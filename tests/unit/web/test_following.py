@@ -101,6 +101,13 @@ def test_who_only_says_that_it_sends_on_is_told_by_its_own_address(pair: Pair, l
     assert {each.address for each in pair.seen} == {"198.51.100.7"}
 
 
+@pytest.mark.parametrize("method, path", [("GET", ""), ("POST", ""), ("POST", "/ada/rotate"), ("DELETE", "/ada")])
+def test_keys_are_of_one_region_and_never_asked_of_the_other(pair: Pair, method: str, path: str) -> None:
+    for who in ("admin", "nobody"):
+        assert pair.client(method, f"/console/api/keys{path}", {}, {"Authorization": who}).status in (404, 401)
+    assert not pair.seen
+
+
 def test_a_body_that_does_not_come_to_its_end_is_sent_nowhere(pair: Pair) -> None:
     """The client has left: what it would have said is not known."""
 

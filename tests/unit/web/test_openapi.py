@@ -15,7 +15,13 @@ LOOKS = (
     "POST /console/api/subjects/{subject}/verdict",
     "POST /console/api/decode",
 )
-FOR_ADMINISTRATORS = ("GET /console/api/log", "GET /console/api/regions", "GET /console/api/regions/other")
+FOR_ADMINISTRATORS = (
+    "GET /console/api/log",
+    "GET /console/api/regions",
+    "GET /console/api/regions/other",
+    "GET /console/api/keys",
+    "GET /console/api/keys/{key}/use",
+)
 """What tells of everybody, and changes nothing."""
 OPERATIONS = [(route, openapi.document()["paths"][route.path][route.method.lower()]) for route in ROUTES]
 

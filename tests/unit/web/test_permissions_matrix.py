@@ -32,7 +32,7 @@ SHOWN: Mapping[str, frozenset[str]] = {
 """Settings of these bear on everybody, who may read them."""
 
 CONTEXTS = {".team": frozenset({"team"}), ".other": frozenset[str]()}
-PARAMETERS = {"id": "1", "guid": "none", "version": "1", "kek": "none", "exporter": "none"}
+PARAMETERS = {"id": "1", "guid": "none", "version": "1", "kek": "none", "exporter": "none", "key": "none"}
 PARAMETERS |= {"namespace": "-", "resource": "none", "old": "1", "new": "1"}
 
 

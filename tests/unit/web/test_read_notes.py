@@ -48,6 +48,9 @@ class Kept:
     def since(self) -> str:
         return ""
 
+    def count_of(self, principal: str, first: str) -> int | None:  # noqa: ARG002 - as `Reads` has it
+        return None
+
 
 Told = list[dict[str, object]]
 Made = Callable[..., ReadNotes]

@@ -11,6 +11,8 @@ from tests.unit.web.conftest import Client
 INT = {"schema": '"int"'}
 ORDERS = {"resourceName": "orders", "resourceNamespace": "-", "resourceId": "lkc-1"}
 ORDERS_USE_S = {**ORDERS, "associations": [{"subject": "s", "lifecycle": "WEAK"}]}
+KEYS = "/console/api/keys"
+"""An open registry has none."""
 K = "/dek-registry/v1/keks"
 X = "/exporters"
 
@@ -75,6 +77,11 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/console/api/log", None, 200, ...),
         ("GET", "/console/api/regions", None, 404, ...),
         ("GET", "/console/api/regions/other", None, 404, ...),
+        ("GET", KEYS, None, 404, ...),
+        ("POST", KEYS, {"key": "k"}, 404, ...),
+        ("GET", f"{KEYS}/k/use", None, 404, ...),
+        ("POST", f"{KEYS}/k/rotate", {"formerSeconds": 0}, 404, ...),
+        ("DELETE", f"{KEYS}/k", None, 404, ...),
         ("GET", "/mode", None, 200, {"mode": "READWRITE"}),
         ("PUT", "/mode", {"mode": "readonly"}, 200, {"mode": "readonly"}),
         ("DELETE", "/mode", None, 200, {"mode": "READONLY"}),

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from sigla import __version__, authentication, observe
+from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.auth.tokens.issuers import Issuer
@@ -32,7 +33,7 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     edge = Edge.of(settings, issuers, own, more=Farthest(own.counts))
     authenticate = edge.authenticator(settings.registry_name, own, edge.log.tell, opened)
     notes = edge.read_notes(own, edge.log.tell, opened)
-    options = edge.options(authenticate, [*notes, edge.metrics], edge.log, edge.log.tell)
+    options = edge.options(authenticate, [*notes, edge.metrics], edge.log, edge.log.tell, own.keys)
     return edge.function(own, gateway.handler(own.registry, options=options, table=_table(settings, own)), environ)
 
 
@@ -120,11 +121,17 @@ class Edge:
         return notes
 
     def options(
-        self, authenticate: Authenticator | None, watchers: Sequence[Watcher], log: Watcher, tell: Teller
+        self,
+        authenticate: Authenticator | None,
+        watchers: Sequence[Watcher],
+        log: Watcher,
+        tell: Teller,
+        keys: Keys | None = None,
     ) -> app.HttpOptions:
-        """watchers: besides the log."""
+        """watchers: besides the log. keys: of the registry."""
         watchers = (*watchers, log if self.settings.log_requests else observe.DeniedAlone(log, SystemClock()))
-        return web_options(self.settings, authenticate, replace(gateway.OPTIONS, watchers=watchers, log_failure=tell))
+        door = replace(gateway.OPTIONS, watchers=watchers, log_failure=tell)
+        return web_options(self.settings, authenticate, door, keys)
 
     def function(self, own: Instance, handler: Handler, environ: Environ) -> Handler:
         """The handler, with Lambda's id of each invocation in its lines; it answers the heartbeat's question, too."""

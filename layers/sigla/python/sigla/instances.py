@@ -368,14 +368,18 @@ def _options(settings: Settings) -> Options:
     )
 
 
-def web_options(settings: Settings, authenticate: Authenticator | None, door: app.HttpOptions) -> app.HttpOptions:
-    """door: what the front door is like, the watchers behind it included."""
+def web_options(
+    settings: Settings, authenticate: Authenticator | None, door: app.HttpOptions, keys: Keys | None = None
+) -> app.HttpOptions:
+    """door: what the front door is like, the watchers behind it included. keys: of the registry."""
+    has_key_pages = authenticate is not None and settings.console and settings.console_keys
     return replace(
         door,
         body_bytes=settings.request_bytes,
         cors_origins=listed(settings.cors_origins),
         authenticate=authenticate,
         console=settings.console,
+        keys=keys if has_key_pages else None,
         limits=Limits(settings.computing_seconds, settings.waiting_seconds),
         rate=Rate(per_second, SystemClock()) if (per_second := settings.quota_requests_per_second) else None,
     )

@@ -82,7 +82,7 @@ class _RouteTables:
         """opened: takes what is to be closed with the registry."""
         edge, tell = self._edge, observe.telling_of(name, self._edge.log.tell)
         watchers = (*edge.read_notes(found, tell, opened, share=self._share), edge.metrics.of(name))
-        return edge.options(authenticate, watchers, edge.log.of(name, Farthest(found.counts)), tell)
+        return edge.options(authenticate, watchers, edge.log.of(name, Farthest(found.counts)), tell, found.keys)
 
     def table(self, found: Instance, options: app.HttpOptions) -> app.RouteTable:
         share = replace(options, rendered_bytes=options.rendered_bytes // self._share)

@@ -13,7 +13,7 @@ from shlex import quote
 from typing import NamedTuple
 
 from sigla import __version__, authentication, languages, observe, second_region
-from sigla.auth.api_keys import is_revoked
+from sigla.auth.api_keys import Keys, is_revoked
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.tokens.bearer import BearerTokens
@@ -146,14 +146,14 @@ class _Surroundings(NamedTuple):
         return _Opened(name, address, store, authenticate, exporters, tell, notes)
 
     def options(
-        self, authenticate: Authenticator | None, *, zone: str = "", registry: str = "", tell: observe.Teller
+        self, authenticate: Authenticator | None, keys: Keys | None, tell: observe.Teller, **named: str
     ) -> app.HttpOptions:
-        """zone, registry: what the log calls them."""
+        """keys: of the registry. named: a zone, a registry, as the log calls them."""
         clock = SystemClock()
-        log = observe.Log(self.out, clock=clock, release=__version__, zone=zone, registry=registry)
+        log = observe.Log(self.out, clock=clock, release=__version__, **named)
         watchers = (log if self.settings.log_requests else observe.DeniedAlone(log, clock),)
         door = app.HttpOptions(watchers=watchers, log_failure=tell, guesses=self.guesses, guard=self.guard)
-        return web_options(self.settings, authenticate, door)
+        return web_options(self.settings, authenticate, door, keys)
 
 
 def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announce: Callable[[Started], None]) -> None:
@@ -234,7 +234,7 @@ def _one(
     begins_anew: Callable[[], str] = str
 
     def options(zone: str = "") -> app.HttpOptions:
-        return member.watched(around.options(member.authenticate, zone=zone, tell=member.tell))
+        return member.watched(around.options(member.authenticate, store.keys, member.tell, zone=zone))
 
     build: server.Build
     if ports:
@@ -298,7 +298,7 @@ def _several(
         return several.Served(
             member.name,
             beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))[0],
-            member.watched(around.options(member.authenticate, registry=member.name, tell=member.tell)),
+            member.watched(around.options(member.authenticate, store.keys, member.tell, registry=member.name)),
             group=store.group,
             step=store.step,
             stored=store.count,
@@ -311,7 +311,7 @@ def _several(
     made = several.Several(
         [served(each) for each in members],
         choice,
-        around.options(unchosen, tell=around.out.tell),
+        around.options(unchosen, None, around.out.tell),
         is_open=around.auth == NONE,
         dropped=lambda: around.out.dropped,
         more=process_lines,

@@ -104,6 +104,7 @@ class Settings:
     log_reads: the share of successful reads by id and by GUID that a function logs; everything else it logs always.
     log_requests: one JSON line per request on standard output.
     console: whether there are pages for a browser at /console/.
+    console_keys: whether administrators who reach everything may make, rotate and revoke API keys there.
     usage: whether it is noted who reads an id, and on which day last.
     """
 
@@ -153,6 +154,7 @@ class Settings:
     log_reads: float = 0.01
     log_requests: bool = True
     console: bool = True
+    console_keys: bool = True
     usage: bool = True
 
     @classmethod

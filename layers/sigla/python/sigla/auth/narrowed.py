@@ -37,7 +37,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.log import LogEntry
-from sigla.ports.reads import LastRead, Reads
+from sigla.ports.reads import LastRead, NoReads, Reads
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.rules import names
 
@@ -255,6 +255,7 @@ class NarrowedReads:
         self._reach = reach
         self.note = reads.note
         self.since = reads.since
+        self.count_of = NoReads().count_of  # of everything, and so for those who reach everything
 
     def last(self, keys: Sequence[BodyKey]) -> Mapping[BodyKey, list[LastRead]]:
         found = self._reads.last(keys)

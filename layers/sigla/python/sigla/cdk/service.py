@@ -49,7 +49,7 @@ class Grants:
         self.key = use_of_the_key(settings)
 
     def of_the_registry(self, log: logs.ILogGroup, *, reaches_ssm: bool = True) -> list[iam.PolicyStatement]:
-        """Bodies, pointers to them by GUID, the verifiers of API keys and their use; it writes all but verifiers.
+        """Bodies, pointers by GUID, verifiers of API keys, their use; it writes verifiers only with `console_keys`.
 
         reaches_ssm: whether it can keep what clients bring as credentials of exporters.
         """
@@ -58,6 +58,7 @@ class Grants:
             *self.identity(),
             allow("Reading", "s3:GetObject", on=self.objects(*REGISTRY_READS, *self.issuers())),
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "key-uses")),
+            *([allow("Keys", "s3:PutObject", on=self.objects("keys"))] if self.settings.console_keys else []),
             *self.shared_keks(),
             *self.other_role("dynamodb:BatchGetItem"),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),

@@ -49,6 +49,7 @@ def variables(settings: Settings, storage: Storage, place: Place | None = None) 
     return stored(settings, storage) | {
         **{name: value(settings) for name, value in VARIABLES.items() if name not in (RING_SECONDS, ISSUERS)},
         **({ISSUERS: settings.issuers} if settings.issuers else {}),
+        "SIGLA_CONSOLE_KEYS": json.dumps(settings.console_keys),
         "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
         **(_of_exporters(settings) if settings.exporters else {}),
         **(_of_the_pool(settings) if settings.pool else {}),

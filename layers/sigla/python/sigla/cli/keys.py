@@ -3,15 +3,13 @@
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sigla.auth.api_keys import ApiKey, Keys
-from sigla.auth.permissions import DELETE
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
 from sigla.ports.clock import Clock
@@ -170,41 +168,33 @@ def rotate(args: argparse.Namespace) -> int:
 
 def _show_secret(args: argparse.Namespace, key: ApiKey, secret: str) -> None:
     """Raises OSError where it is not shown."""
+    from sigla.auth.listed_keys import key_facts
+
     if args.json:
-        print(json.dumps({"key": key.name, "secret": secret, **_key_facts(key)}), flush=True)
+        print(json.dumps({"key": key.name, "secret": secret, **key_facts(key)}), flush=True)
     else:
         print(f"key: {key.name}\nsecret: {secret}", flush=True)
 
 
 def show(args: argparse.Namespace) -> int:
-    from sigla.auth import api_keys
+    from sigla.auth.listed_keys import key_facts, listed_keys
 
     address = _address(args)
     if address.scheme == "file" and not Path(address.path).exists():
         print(f"sigla: Directory not found: {address.path}, so it has no keys.", file=sys.stderr)
     with _kept_in(args) as (keys, clock):
-        records = list(keys.list())
+        found = listed_keys(keys, revoked=args.revoked)
         now = clock.now()
-        noted = keys.last_uses([name for name, _ in records if api_keys.NAME.fullmatch(name)])
-    listed: list[ApiKey] = []
-    damaged: dict[str, api_keys.DamagedKey] = {}
-    for name, record in records:
-        try:
-            key = api_keys.read_key(name, record)
-            if key.revoked is None or args.revoked:
-                listed.append(key)
-        except api_keys.DamagedKey as damage:
-            damaged[name] = damage
     if args.json:
-        broken = [{"key": name, "damaged": str(why)} for name, why in damaged.items()]
-        shown = [{"key": key.name, **_key_facts(key), "used": _used(key, noted) or None} for key in listed]
+        broken = [{"key": name, "damaged": str(why)} for name, why in found.damaged.items()]
+        shown = [{"key": key.name, **key_facts(key), "used": found.used(key) or None} for key in found.keys]
         print(json.dumps(shown + broken))
     else:
         head = ("key", "role", "subjects", "created", "expires", "secrets", "used", "by")
-        _print_table([head, *(_table_row(key, noted, now) for key in listed)])
-    for name, broken_key in damaged.items():
+        _print_table([head, *(_table_row(key, found.used(key), now) for key in found.keys)])
+    for name, broken_key in found.damaged.items():
         print(f"sigla: {DAMAGED.format(name=name, place=_store_name(args), why=broken_key.advice)}", file=sys.stderr)
-    return int(bool(damaged))
+    return int(bool(found.damaged))
 
 
 def revoke(args: argparse.Namespace) -> int:
@@ -250,26 +240,7 @@ def _store_name(args: argparse.Namespace) -> str:
     return address.path if address.scheme == "file" else f"the bucket {address.names[1]}"
 
 
-def _key_facts(key: ApiKey) -> Mapping[str, object]:
-    return {
-        "role": key.role,
-        "delete": DELETE in key.principal.may,
-        "subjects": list(key.subjects),
-        "created": key.created,
-        "expires": key.expires,
-        "former": [each.until for each in key.secrets[1:]],
-        "by": key.by or None,
-        **({"revoked": asdict(key.revoked)} if key.revoked else {}),
-    }
-
-
-def _used(key: ApiKey, noted: Mapping[str, str]) -> str:
-    """The day of the last use, if it is that of this key: a note may be of one of its name that was revoked."""
-    day = noted.get(key.name, "")
-    return day if day >= _minute(key.created)[:10] else ""
-
-
-def _table_row(key: ApiKey, noted: Mapping[str, str], now: int) -> tuple[str, ...]:
+def _table_row(key: ApiKey, day: str, now: int) -> tuple[str, ...]:
     expires = "never" if key.expires is None else _minute(key.expires)
     if key.until <= now:
         expires = f"{expires}, expired"
@@ -281,7 +252,7 @@ def _table_row(key: ApiKey, noted: Mapping[str, str], now: int) -> tuple[str, ..
     subjects = " ".join(key.subjects) or "all"
     if key.revoked is not None:
         secrets = "0"
-    used, by = _used(key, noted) or "-", key.by or "-"
+    used, by = day or "-", key.by or "-"
     return key.name, role, subjects, _minute(key.created), expires, secrets, used, by
 
 

@@ -84,6 +84,7 @@ class Settings:
     default_level: compatibility where nothing else is set.
     cors_origins: origins whose browser pages may call, separated by commas.
     console: whether there are pages for a browser at /console/.
+    console_keys: whether administrators who reach everything may make and revoke API keys there.
     usage: whether it is noted who reads an id, and on which day last.
     log_requests: one line per request from the function.
     log_reads: the share of successful reads by id and by GUID that have one, 0 to 1.
@@ -111,6 +112,7 @@ class Settings:
     default_level: str = "BACKWARD"
     cors_origins: str = ""
     console: bool = True
+    console_keys: bool = False
     usage: bool = True
     log_requests: bool = True
     log_reads: float = 0.01

@@ -49,6 +49,10 @@ class Reads(Protocol):
         """The day of the first note; empty where nothing was ever noted."""
         ...
 
+    def count_of(self, principal: str, first: str) -> int | None:
+        """How many schemas a principal has read by their ids on that day or later. None where that costs a scan."""
+        ...
+
 
 class NoReads:
     """`Reads` where none are noted."""
@@ -62,6 +66,9 @@ class NoReads:
 
     def since(self) -> str:
         return ""
+
+    def count_of(self, principal: str, first: str) -> int | None:  # noqa: ARG002 - as `Reads` has it
+        return None
 
 
 def newest_first(found: Collection[LastRead]) -> list[LastRead]:

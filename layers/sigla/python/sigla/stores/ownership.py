@@ -244,6 +244,7 @@ class OwnReads:
         self._ownership = ownership
         self.last = ownership.asking(reads.last)
         self.since = ownership.asking(reads.since)
+        self.count_of = ownership.asking(reads.count_of)
 
     def note(self, reads: Collection[Read], now: int, kept_ms: int) -> None:
         """Looks at no mark again: the read that is noted has, and has told what it found. Raises StoreError."""

@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
 from sigla import observe
+from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.permissions import OPEN, READ
@@ -92,6 +93,7 @@ class HttpOptions:
     limits: Limits = field(default_factory=Limits)
     rate: Rate | None = None
     console: bool = False
+    keys: Keys | None = None
     rendered_bytes: int = RENDERED_BYTES
 
 
@@ -257,7 +259,9 @@ class RouteTable:
         if call.raw_path == b"/" and call.method in ("GET", "HEAD") and names_html(sent.get(b"accept", NONE)):
             return self._front_page
         registry, service = self._registry, self._options.service
-        exchange = Exchange(found.params, call.query, self._rendered, service, found.prefix, found.context)
+        exchange = Exchange(
+            found.params, call.query, self._rendered, service, found.prefix, found.context, self._options.keys
+        )
         if self._authenticate is not None and route.access is not OPEN:
             principal = await caller_of(self._authenticate, sent.get(b"authorization"))
             if principal is None:

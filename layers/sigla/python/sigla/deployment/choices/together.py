@@ -52,6 +52,11 @@ TOGETHER: Final[Together] = (
         "stack_name and the longest name of registries must have 127 letters together at most.",
     ),
     (
+        # It would be a grant for nothing.
+        lambda given: not given.console_keys or (given.console and given.auth == "keys"),
+        "console_keys are pages of the console for who has a key: leave console and auth=keys on, or leave it out.",
+    ),
+    (
         lambda given: given.table_name or not given.table_stream_arn,
         "table_stream_arn needs table_name: give both, or table_name alone.",
     ),

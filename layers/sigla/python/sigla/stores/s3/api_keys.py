@@ -45,8 +45,9 @@ class AwsKeys:
         return frozenset(name.removeprefix(self._prefix) for name in self._objects.names(self._prefix))
 
     def list(self) -> Iterator[tuple[str, bytes]]:
-        for name in self._objects.names(self._prefix):
-            record = _content(self._objects.read(name))
+        names = list(self._objects.names(self._prefix))
+        for name, found in zip(names, self._objects.read_many(names) if names else [], strict=True):
+            record = _content(found)
             if record is not None:
                 yield name.removeprefix(self._prefix), record
 

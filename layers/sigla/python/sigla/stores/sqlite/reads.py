@@ -42,6 +42,14 @@ class EmbeddedReads:
         found = self._unit.connection.execute("SELECT first FROM reads_noted").fetchone()
         return "" if found is None else str(found[0])
 
+    def count_of(self, principal: str, first: str) -> int | None:
+        found = self._unit.connection.execute(
+            "SELECT count(*) FROM (SELECT DISTINCT context, id FROM last_read, principal "
+            "WHERE last_read.by = principal.token AND principal.name = ? AND day >= ?)",
+            (principal, first),
+        ).fetchone()
+        return int(found[0])
+
     def _begins(self, day: str) -> bool:
         """Whether this is the first note of a day; the very first is written down."""
         db = self._unit.connection

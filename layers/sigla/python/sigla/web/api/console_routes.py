@@ -3,11 +3,14 @@
 from typing import Final
 
 from sigla.auth.permissions import ADMIN, READ
+from sigla.auth.refusals import ApiKeyExists, ApiKeyNotChanged, ApiKeyNotFound, InvalidApiKey
 from sigla.languages import LANGUAGES
 from sigla.web.api.endpoints import console
 from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
-from sigla.web.api.queries import TEXT, Query, Text, Word
+from sigla.web.api.queries import FLAG, TEXT, Query, Text, Word
 from sigla.web.api.route import Body, Route
+
+KEYS: Final = "/console/api/keys"
 
 # fmt: off
 CONSOLE_ROUTES: Final = (
@@ -33,6 +36,19 @@ CONSOLE_ROUTES: Final = (
     Route("GET", "/console/api/regions/other", ADMIN, console.other_region,
           "What the other region is, and what this one or that one lacks", "OtherRegionShown", registry_wide=True,
           of_server=True, in_console=True),
+    Route("GET", KEYS, ADMIN, console.key_list, "API keys, and their use", "ApiKeys",
+          query=(Query("revoked", FLAG, "Revoked ones too"),), registry_wide=True, of_server=True, in_console=True,
+          lists=True),
+    Route("POST", KEYS, ADMIN, console.make_key, "Make an API key; its secret is told once", "ApiKeySecret",
+          body=Body("ApiKeyRequest", "createKey"), registry_wide=True, of_server=True, in_console=True,
+          refuses=(ApiKeyExists, InvalidApiKey)),
+    Route("GET", f"{KEYS}/{{key}}/use", ADMIN, console.key_use, "What a change of an API key would meet", "ApiKeyUse",
+          registry_wide=True, of_server=True, in_console=True, refuses=(ApiKeyNotFound,), lists=True),
+    Route("POST", f"{KEYS}/{{key}}/rotate", ADMIN, console.rotate_key,
+          "Give an API key a new secret, which is told once", "ApiKeySecret", body=Body("ApiKeyRotation", "rotateKey"),
+          registry_wide=True, of_server=True, in_console=True, refuses=(ApiKeyNotFound, ApiKeyNotChanged)),
+    Route("DELETE", f"{KEYS}/{{key}}", ADMIN, console.revoke_key, "Revoke an API key", "ApiKeyRevoked",
+          registry_wide=True, of_server=True, in_console=True, refuses=(ApiKeyNotFound, ApiKeyNotChanged)),
     Route("GET", "/console/api/caller", READ, console.caller, "The caller, and what it may do", "Caller"),
 )
 # fmt: on

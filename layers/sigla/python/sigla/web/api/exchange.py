@@ -4,6 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+from sigla.auth.api_keys import Keys
 from sigla.auth.permissions import ADMIN, Access
 from sigla.errors import Denied, DeniedEverywhere
 from sigla.model import DEFAULT_CONTEXT, SchemaId, Subject, Version
@@ -64,7 +65,7 @@ class Exchange:
     context: the one that the path is below. sees_credentials: whether the caller may write what is the whole
     registry's, and so is told the credentials that are kept with it. may: what the caller may ask for; None:
     everything. caller: its name; empty where no credentials are asked for. reaches_everything: whether no
-    prefixes confine it. if_match: the header, as it was sent.
+    prefixes confine it. if_match: the header, as it was sent. keys: those that requests may change; None: none.
     """
 
     params: Mapping[str, str]
@@ -73,6 +74,7 @@ class Exchange:
     service: Service
     prefix: tuple[str, str] | None = None
     context: str = DEFAULT_CONTEXT
+    keys: Keys | None = None
     body: bytes = b""
     operation: str = ""
     sees_credentials: bool = True

@@ -55,6 +55,7 @@ _PATH_PARAMETERS: Mapping[str, Shape] = {
     "guid": {**TEXT, "minLength": 1},
     "kek": {**TEXT, "examples": ["orders-kek"], "minLength": 1},
     "exporter": {**TEXT, "examples": ["orders-exporter"], "minLength": 1},
+    "key": {**TEXT, "examples": ["orders-producer"], "minLength": 1},
     "namespace": {**TEXT, "examples": ["-"], "minLength": 1},
     "resource": {**TEXT, "examples": ["orders"], "minLength": 1},
 }

@@ -72,6 +72,17 @@ _REGION: Final = _object(
     "newest",
     "ids",
 )
+_API_KEY: Final[dict[str, Shape]] = {
+    "key": TEXT,
+    "role": {"enum": ["reader", "writer", "admin"]},
+    "delete": FLAG,
+    "subjects": _list(TEXT),
+    "created": NUMBER,
+    "expires": {"type": ["integer", "null"]},
+    "former": _list(NUMBER),
+    "by": {"type": ["string", "null"]},
+    "revoked": _object({"at": NUMBER, "by": TEXT}),
+}
 
 CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "RegionShown": _REGION,
@@ -133,5 +144,32 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
         "value",
         "failure",
     ),
+    "ApiKeys": _list(
+        _object(
+            {**_API_KEY, "used": {"type": ["string", "null"]}, "damaged": TEXT},
+            *(name for name in _API_KEY if name != "key"),
+            *("used", "damaged"),
+        )
+    ),
+    "ApiKeyRequest": _object(
+        {"key": TEXT, "role": TEXT, "delete": FLAG, "subjects": _list(TEXT), "expiresInSeconds": NUMBER},
+        *("role", "delete", "subjects", "expiresInSeconds"),
+    ),
+    "ApiKeyRotation": _object({"formerSeconds": NUMBER}),
+    "ApiKeySecret": _object({**_API_KEY, "secret": TEXT}, "revoked"),
+    "ApiKeyUse": _object(
+        {
+            "key": TEXT,
+            "days": NUMBER,
+            "secrets": NUMBER,
+            "administrators": NUMBER,
+            "acceptedForSeconds": NUMBER,
+            "used": TEXT,
+            "reads": NUMBER,
+        },
+        "used",
+        "reads",
+    ),
+    "ApiKeyRevoked": _object({"key": TEXT, "acceptedForSeconds": NUMBER}),
     "Caller": _object({"name": TEXT, "may": _list(TEXT), "everything": FLAG, "has": _list(TEXT)}),
 }

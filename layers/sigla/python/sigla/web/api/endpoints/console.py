@@ -4,6 +4,7 @@ A function starts cold a thousand times for clients, and once for a person.
 """
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 from sigla.registry import Registry
@@ -11,11 +12,10 @@ from sigla.web.api.exchange import Exchange
 from sigla.web.http.answer import Answer
 
 
-def _imported_when_asked(name: str) -> Callable[..., Answer]:
+def _imported_when_asked(name: str, module: str = "console_answers") -> Callable[..., Answer]:
     def endpoint(exchange: Exchange, registry: Registry, **values: Any) -> Answer:
-        from sigla.web.api.endpoints import console_answers  # noqa: PLC0415 - no client needs it
-
-        answer: Answer = getattr(console_answers, name)(exchange, registry, **values)
+        answers = import_module(f"sigla.web.api.endpoints.{module}")
+        answer: Answer = getattr(answers, name)(exchange, registry, **values)
         return answer
 
     return endpoint
@@ -30,3 +30,8 @@ log = _imported_when_asked("log")
 own_region = _imported_when_asked("own_region")
 other_region = _imported_when_asked("other_region")
 caller = _imported_when_asked("caller")
+key_list = _imported_when_asked("key_list", "key_answers")
+key_use = _imported_when_asked("key_use", "key_answers")
+make_key = _imported_when_asked("make_key", "key_answers")
+rotate_key = _imported_when_asked("rotate_key", "key_answers")
+revoke_key = _imported_when_asked("revoke_key", "key_answers")

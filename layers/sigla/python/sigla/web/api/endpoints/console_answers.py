@@ -92,6 +92,7 @@ def caller(exchange: Exchange, registry: Registry) -> Answer:
         "log": registry.recent_log is not None,
         "zones": registry.directory is not None,
         "regions": registry.region_views().is_there(),
+        "keys": exchange.keys is not None,
     }
     return json_answer(
         {

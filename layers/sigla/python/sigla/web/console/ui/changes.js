@@ -7,19 +7,19 @@ import { asFailure, tellDone, told } from "./parts.js";
  * A button that asks before it does something.
  *
  * @param {{
- *   label: string, title: string, does: string, children: any, run: (said: FormData) => Promise<import("./parts.js").Done | void>,
+ *   label: string, about?: string, title: string, does: string, children: any, run: (said: FormData) => Promise<import("./parts.js").Done | void>,
  *   isGrave?: boolean, isMain?: boolean, may?: boolean, whenOpen?: (isOpen: boolean) => void,
  * }} given
- *   label: of the button. title: of the question. does: on the button that does it. children: what it will do.
+ *   label: of the button. about: what it is about, for who does not see where the button stands. title: of the question. does: on the button that does it. children: what it will do.
  *   may: whether it can be done as things stand
  */
-export function Change({ label, title, does, children, run, isGrave, isMain, may = true, whenOpen }) {
+export function Change({ label, about, title, does, children, run, isGrave, isMain, may = true, whenOpen }) {
   const [isOpen, setOpen] = useState(false);
   const open = (/** @type {boolean} */ now) => {
     setOpen(now);
     whenOpen?.(now);
   };
-  return html`<button class=${isMain ? "" : isGrave ? "quiet grave" : "quiet"} onClick=${() => open(true)}>${label}</button>
+  return html`<button class=${isMain ? "" : isGrave ? "quiet grave" : "quiet"} onClick=${() => open(true)}>${label}${about && html` <span class="unseen">${about}</span>`}</button>
     ${isOpen && html`<${Question} title=${title} does=${does} run=${run} isGrave=${isGrave} may=${may} close=${() => open(false)}>${children}<//>`}`;
 }
 

@@ -24,6 +24,7 @@ const PAGES = [
   ["zones", () => import("./pages/zones.js")],
   ["regions", () => import("./pages/regions.js")],
   ["associations", () => import("./pages/associations.js")],
+  ["keys", () => import("./pages/keys.js")],
   ["encryption", () => import("./pages/encryption.js")],
 ];
 
@@ -34,6 +35,7 @@ const PLACES = [
   ["settings", "Settings"],
   ["decode", "Decode"],
   ["log", "Log", (caller) => caller.has.includes("log") && caller.may.includes("admin") && caller.everything],
+  ["keys", "Keys", (caller) => caller.has.includes("keys") && caller.may.includes("admin") && caller.everything],
   ["zones", "Zones", (caller) => caller.has.includes("zones")],
   ["regions", "Regions", (caller) => caller.has.includes("regions") && caller.may.includes("admin") && caller.everything],
 ];

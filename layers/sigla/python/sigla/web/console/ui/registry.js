@@ -139,10 +139,9 @@ export function query(given) {
  * The answer of a request, read as JSON; undefined for one without a body. Raises Failure.
  *
  * @param {string} path below the registry @param {AbortSignal} [signal]
- * @param {{method: string, body?: any}} [change] a GET without it
+ * @param {{method: string, body?: any, isChange?: boolean}} [change] a GET without it
  */
 export async function ask(path, signal, change) {
-  const isChange = change && !path.startsWith("console/api/");
   const key = stored();
   /** @type {Record<string, string>} */
   const headers = { accept: JSON_OF_REGISTRY };
@@ -156,7 +155,7 @@ export async function ask(path, signal, change) {
     answer = await fetch(new URL(path, REGISTRY), { ...sent, headers, credentials: "omit", signal });
     body = await answer.text();
   } catch (problem) {
-    const unsure = isChange ? " It may have made the change: look before you try again." : "";
+    const unsure = change?.isChange ? " It may have made the change: look before you try again." : "";
     const isLate = signal?.reason === GIVEN_UP || signal?.reason?.name === "TimeoutError";
     if (isLate) throw new Failure(0, 0, `The registry has not answered for a minute.${unsure}`);
     if (signal?.aborted) throw problem;
@@ -179,7 +178,7 @@ const changes = new Set();
  */
 export async function change(method, path, body) {
   try {
-    return await ask(path, AbortSignal.timeout(GIVEN_UP_MS), { method, body });
+    return await ask(path, AbortSignal.timeout(GIVEN_UP_MS), { method, body, isChange: true });
   } finally {
     // Also where it failed: it may have been carried out.
     for (const each of changes) each();
