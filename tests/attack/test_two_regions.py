@@ -20,6 +20,8 @@ def test_two_regions_live_through_anything() -> None:
     """Three short lives, in which everything happens that may."""
     happened = lived(0, STEPS) + lived(1, STEPS) + lived(2, STEPS)
     assert happened.keys() >= {"promoted", "promoted by force", "rejoined", "abandoned"}
+    assert happened["  read by its body alone"] > 0
+    assert happened["  out of step"] > 0
 
 
 @pytest.mark.soak

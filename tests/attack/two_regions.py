@@ -6,21 +6,20 @@ thing for ever; a follower has what its primary had; nothing is lost by a plan, 
 
 import random
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from sigla.errors import Refusal, StoreError, Taken
-from sigla.model import BodyKey, Draft, Schema, SchemaId, Subject
-from sigla.ports.regions import Peer
+from sigla.errors import Refusal, SchemaNotFound, StoreError, Taken
+from sigla.model import BodyKey, Draft, Schema, Subject
 from sigla.regions import promotion
 from sigla.regions.followed import hear
 from sigla.regions.following import catch_up
 from sigla.regions.giving import Course, carried_out
-from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotPromoted
 from sigla.regions.rejoining import rejoined
 from sigla.regions.replay import Verdict
@@ -29,6 +28,7 @@ from sigla.registry import Resources
 from sigla.rules import names
 from sigla.stores.sqlite.promoting import DirectoryPair
 from sigla.upkeep.rejoining import merge
+from tests.attack.region_sites import Link, Site, Taker, kept_apart, role_of, without_unknown
 from tests.attack.replay import TRAFFIC, always, check_equal, embedded
 from tests.attack.world import Embedded, World
 
@@ -40,34 +40,6 @@ SUBJECTS: Final = tuple(f"{context}s{number}" for context in CONTEXTS for number
 
 class CutOff(Exception):
     """The process ends."""
-
-
-class Site(World):
-    def _check_authors(self) -> None:
-        """Each region keeps the names of those who asked it."""
-
-
-@dataclass
-class Link:
-    """The way to the other region: a `Peer`. What is asked may be done though no answer comes."""
-
-    peer: Peer
-    dice: random.Random
-    failing: Callable[[], float]
-
-    def look(self, context: str) -> RegionSeen:
-        self._fails()
-        return self.peer.look(context)
-
-    def raise_for(self, context: str, epoch: int, seen: Counter | None, ceiling: SchemaId) -> bool:
-        self._fails()
-        done = self.peer.raise_for(context, epoch, seen, ceiling)
-        self._fails()
-        return done
-
-    def _fails(self) -> None:
-        if self.dice.random() < self.failing():
-            raise StoreError("no answer")
 
 
 @dataclass
@@ -82,12 +54,18 @@ class Acknowledged:
 
 @dataclass
 class TwoRegions:
-    """here: was promoted last, or is the first primary. there: follows it, or was passed over."""
+    """here: was promoted last, or is the first primary. there: follows it, or was passed over.
+
+    required: whether nothing new is acknowledged that the other region does not have.
+    """
 
     seed: int
-    here: World = field(default_factory=lambda: Site(store=Embedded()))
-    there: World = field(default_factory=lambda: Site(store=Embedded()))
+    required: bool
+    here: Site = field(default_factory=lambda: Site(store=Embedded()))
+    there: Site = field(default_factory=lambda: Site(store=Embedded()))
     failing: float = 0.05
+    stands_in_both: dict[BodyKey, bool] = field(default_factory=dict)
+    """Ids, whether the other region was to have them when they were acknowledged first."""
     meanings: dict[BodyKey, Schema] = field(default_factory=dict)
     acknowledged: list[Acknowledged] = field(default_factory=list)
     tally: Tally[str] = field(default_factory=Tally)
@@ -96,12 +74,15 @@ class TwoRegions:
         self.dice = random.Random(self.seed)
         self.numbers = count()
         assert embedded(self.here).region.set_role(None, Role(1, RegionKind.PRIMARY, peer="there"))
-        assert embedded(self.there).region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="here"))
+        assert embedded(self.there).region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="http://here"))
         self._link()
 
     def _link(self) -> None:
         for one, other in ((self.here, self.there), (self.there, self.here)):
-            embedded(one).follow_ceilings(Link(embedded(other).region, self.dice, lambda: self.failing))
+            link = Link(embedded(other).region, self.dice, lambda: self.failing)
+            embedded(one).follow_ceilings(link)
+            epoch = partial(lambda site: role_of(site).epoch, one)
+            one.hands_over(Taker(partial(lambda site: site, other), link, epoch), required=self.required)
 
     def close(self) -> None:
         for world in (self.here, self.there):
@@ -133,10 +114,11 @@ class TwoRegions:
         world = self.dice.choice((self.here, self.here, self.here, self.there))
         self.ask(world, self.dice.choice(TRAFFIC), None)
 
-    def ask(self, world: World, verb: Callable[[Any], Any], subject: Subject | None) -> None:
-        before = embedded(world).journal.end()
+    def ask(self, world: Site, verb: Callable[[Any], Any], subject: Subject | None) -> None:
+        before, counted, is_followed = embedded(world).journal.end(), world.over.out_of_step, world.over.hands
         try:
-            record = verb(world.registry)
+            with embedded(world).group(), embedded(world).step():
+                record = verb(world.registry)
         except (Refusal, StoreError) as refused:
             self.tally[f"  refused: {type(refused).__name__}"] += 1
             return
@@ -147,6 +129,10 @@ class TwoRegions:
             key = BodyKey(subject.context, record.id)
             schema = world.store.bodies.get(key).schema
             self.note(key, schema)
+            is_in_step = is_followed and world.over.out_of_step == counted
+            assert is_in_step or not (self.required and is_followed), "it is refused, and not counted"
+            self.tally["  out of step"] += is_followed and not is_in_step
+            self.stands_in_both.setdefault(key, is_in_step)
             self.acknowledged.append(Acknowledged(key, schema, world, end))
 
     def read(self) -> None:
@@ -197,7 +183,13 @@ class TwoRegions:
     def planned(self, token: int) -> Course[Any]:
         drain = DirectoryPair(embedded(self.there), embedded(self.here)).drain
         return promotion.planned(
-            embedded(self.there).region, embedded(self.here).region, drain, rehearse=tuple, token=f"{token}", now=0
+            embedded(self.there).region,
+            embedded(self.here).region,
+            drain,
+            rehearse=tuple,
+            token=f"{token}",
+            now=0,
+            url="http://other",
         )
 
     def force(self) -> None:
@@ -208,8 +200,10 @@ class TwoRegions:
             self.tally["promoted by force"] += 1
             self.turn_round()
             for one in self.acknowledged:
-                if one.at is self.there and one.row <= known:
+                was_handed = self.stands_in_both[one.key]
+                if one.at is self.there and (one.row <= known or was_handed):
                     self.check_readable(one, self.here)
+                    self.tally["  read by its body alone"] += one.row > known
 
     def fence(self) -> None:
         """The one that was passed over hears of it."""
@@ -257,12 +251,17 @@ class TwoRegions:
         seen = there.role()
         assert seen
         hear(there, epoch, {context: counter.ceiling for context, counter in here.counters()})
-        assert there.set_role(seen, Role(epoch, RegionKind.FOLLOWER, peer="here"))
-        # A copy has bodies that no commit brought: those of registrations that were cut off.
+        assert there.set_role(seen, Role(epoch, RegionKind.FOLLOWER, peer="http://here"))
+        ours = role_of(self.here)
+        assert here.set_role(ours, replace(ours, peer="there"))
         self.catch_up()
-        for key in self.here.meanings():
+        self.copy_bodies(self.here, self.there)
+
+    def copy_bodies(self, one: World, other: World) -> None:
+        """With those that no commit names: of registrations that were cut off, or refused."""
+        for key in embedded(one).inventory.bodies():
             with suppress(Taken):
-                self.there.store.bodies.put(key, self.here.store.bodies.get(key))
+                other.store.bodies.put(key, one.store.bodies.get(key))
 
     def turn_round(self) -> None:
         self.here, self.there = self.there, self.here
@@ -315,8 +314,9 @@ class TwoRegions:
     def check(self) -> None:
         """At the end of a life, and now and then: bodies of both, whoever acknowledged them; equal once in step."""
         for world in (self.here, self.there):
-            for key, schema in world.meanings().items():
-                self.note(key, schema)
+            for key in embedded(world).inventory.bodies():
+                with suppress(SchemaNotFound):
+                    self.note(key, world.registry.schema_by_id(key.id, subject=Subject(key.context, "")).schema)
         if self.follows:
             self.catch_up()
             for world in (self.here, self.there):
@@ -324,31 +324,15 @@ class TwoRegions:
             self._check_equal()
 
     def _check_equal(self) -> None:
-        """Each side has roles and ceilings of its own."""
-        with kept_apart(self.here), kept_apart(self.there):
+        """Each side has roles and ceilings of its own, and bodies of registrations that were refused."""
+        acknowledged = self.stands_in_both.keys()
+        with (
+            kept_apart(self.here),
+            kept_apart(self.there),
+            without_unknown(self.here, acknowledged),
+            without_unknown(self.there, acknowledged),
+        ):
             check_equal(self.here, self.there)
-
-
-@contextmanager
-def kept_apart(world: World) -> Iterator[None]:
-    store = embedded(world)
-    kept = {}
-    with store.group():
-        for table in ("region", "ceiling"):
-            kept[table] = store._unit.connection.execute(f"SELECT * FROM {table}").fetchall()
-            store._unit.connection.execute(f"DELETE FROM {table}")
-    yield
-    with store.group():
-        for table, rows in kept.items():
-            for row in rows:
-                marks = ", ".join("?" * len(row))
-                store._unit.connection.execute(f"INSERT INTO {table} VALUES ({marks})", row)
-
-
-def role_of(world: World) -> Role:
-    role = embedded(world).region.role()
-    assert role
-    return role
 
 
 WHAT: Final[dict[str, tuple[float, Callable[[TwoRegions], None]]]] = {
@@ -367,8 +351,8 @@ WHAT: Final[dict[str, tuple[float, Callable[[TwoRegions], None]]]] = {
 
 
 def lived(seed: int, steps: int) -> Tally[str]:
-    """A life of two regions. How often what happened."""
-    regions = TwoRegions(seed)
+    """A life of two regions, in either mode of bodies. How often what happened."""
+    regions = TwoRegions(seed, required=seed % 2 == 0)
     try:
         regions.here.registry.change_mode(names.subject(":.imported:"), "IMPORT")
         for _ in range(steps):

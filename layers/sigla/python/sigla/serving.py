@@ -22,7 +22,7 @@ from sigla.cache.ring import Ring
 from sigla.instances import beside, destination, quotas_of, web_options
 from sigla.opening import directory
 from sigla.second_region import OtherRegion
-from sigla.settings import KEYS, NONE, PREFIX, Address, InvalidSetting, Settings, listed
+from sigla.settings import KEYS, NONE, PREFIX, REQUIRED, Address, InvalidSetting, Settings, listed
 from sigla.stores.clock import SystemClock
 from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.sqlite.reading import CATALOG
@@ -257,6 +257,7 @@ def _one(
                 served=served,
                 tell=member.tell,
                 until=around.opened,
+                required=settings.region_bodies == REQUIRED,
             )
         registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
         if other:

@@ -34,6 +34,9 @@ no way to the place for credentials."""
 PRIMARY, FOLLOWER = "primary", "follower"
 """What a region is to be while its data do not say."""
 
+REQUIRED, BEST_EFFORT = "required", "best_effort"
+"""Whether a registration waits for the other region for good, or goes on without it."""
+
 REGISTRY_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 """The name of a registry, where several share a store, a deployment or a server: a part of keys, objects and hosts."""
 REGISTRY_NAME_FORM: Final = "1 to 63 of a-z, 0-9 and '-', not '-' first"
@@ -85,6 +88,8 @@ class Settings:
         empty: there are no events.
     region_peer: where the registry has its other region, as an `Address` with a region; empty: it has none.
     region_role: what this one is to be while its data do not say, `PRIMARY` or `FOLLOWER`.
+    region_bodies: what becomes of a registration whose schema the other region does not take in time: it is refused
+        (`REQUIRED`), or goes on and is told (`BEST_EFFORT`).
     region_url: where a function sends on what only the other region may answer; empty: that is refused.
     exporters_key: the ARN of the KMS key that encrypts what clients bring as credentials of exporters; empty: that of
         AWS for the parameter store.
@@ -137,6 +142,7 @@ class Settings:
     events_bus: str = ""
     region_peer: str = ""
     region_role: str = PRIMARY
+    region_bodies: str = BEST_EFFORT
     region_url: str = ""
     exporters_key: str = ""
     zone: str = ""
@@ -198,6 +204,10 @@ class Settings:
             )
         if settings.region_role not in (PRIMARY, FOLLOWER):
             raise InvalidSetting(f"{PREFIX}REGION_ROLE is {settings.region_role}; it must be {PRIMARY} or {FOLLOWER}.")
+        if settings.region_bodies not in (REQUIRED, BEST_EFFORT):
+            raise InvalidSetting(
+                f"{PREFIX}REGION_BODIES is {settings.region_bodies}; it must be {REQUIRED} or {BEST_EFFORT}."
+            )
         if settings.region_url and not settings.region_peer:
             raise InvalidSetting(f"{PREFIX}REGION_URL is of another region: set {PREFIX}REGION_PEER, too.")
         if settings.ring and not catalog:

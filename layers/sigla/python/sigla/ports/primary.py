@@ -18,7 +18,8 @@ class NextAsked(NamedTuple):
     follower: its name: there is one, and another one is refused. end: of its journal. epoch: of its role. wait_ms: how
     long the answer may take where there is nothing to tell. all_ceilings: it does not know them yet.
     heard: ceilings that it was told and keeps. served: the URL where it is served itself; without a host where it
-    listens to every address of its machine; empty where that is not known. token: of its role.
+    listens to every address of its machine; empty where that is not known. token: of its role. kept, apart: the number
+    of the offer that it has kept, and of one that it has not, because something else stands there; 0: of none.
     """
 
     follower: str
@@ -29,6 +30,18 @@ class NextAsked(NamedTuple):
     heard: Mapping[str, SchemaId]
     served: str = ""
     token: str = ""
+    kept: int = 0
+    apart: int = 0
+
+
+class Offer(NamedTuple):
+    """Commits that are not made before the follower has kept the bodies of their ids.
+
+    number: by which the follower says so; never 0.
+    """
+
+    number: int
+    shipments: Sequence[Shipment]
 
 
 class NextTold(NamedTuple):
@@ -37,7 +50,8 @@ class NextTold(NamedTuple):
     shipments: commits in the order of the journal. end: the position of the last one at the primary. waited_ms: how
     long after the question had come it looked for that: so it was the last one at some moment after that time, whatever
     the way of the answer takes. ceilings: how far ids of contexts may be given. lost: names of regions that the primary
-    has given up and that may have what it lacks, as of `Role`; None where it is reconciled.
+    has given up and that may have what it lacks, as of `Role`; None where it is reconciled. offer: one that waits for
+    the follower.
     """
 
     shipments: Sequence[Shipment]
@@ -45,6 +59,7 @@ class NextTold(NamedTuple):
     waited_ms: int
     ceilings: Mapping[str, SchemaId]
     lost: Sequence[str] | None = None
+    offer: Offer | None = None
 
 
 class Primary(Protocol):

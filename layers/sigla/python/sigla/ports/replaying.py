@@ -47,6 +47,14 @@ class OrderedReplayer(Replayer, Protocol):
         """The position up to which everything is carried out."""
         ...
 
+    def keep(self, shipments: Sequence[Shipment]) -> bool:
+        """Keeps the bodies of commits that are perhaps made later; nothing names them before.
+
+        False where another body stands under one of their ids. Raises as `carry_out`; what was given to be asked first
+        is asked.
+        """
+        ...
+
 
 class WaitingReplayer(Replayer, Protocol):
     """What keeps commits that it cannot carry out yet, so that they need not be told again."""

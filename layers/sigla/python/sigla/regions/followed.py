@@ -2,15 +2,16 @@
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from enum import StrEnum
+from itertools import count, islice
 from typing import Final
 
 from sigla.errors import StoreError
 from sigla.model import SchemaId
 from sigla.ports.clock import Clock
-from sigla.ports.primary import NextAsked, NextTold
+from sigla.ports.primary import NextAsked, NextTold, Offer
 from sigla.ports.regions import Region
 from sigla.ports.replaying import Shipment, Shipper
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
@@ -24,12 +25,22 @@ CEILINGS_AT_ONCE: Final = 3
 BYTES_AT_ONCE: Final = 4 * 2**20
 """After so many an answer ends."""
 PATIENCE_S: Final = 2.0
-"""For so long a writer waits until the follower knows how far ids are given."""
+"""For so long a writer waits until the follower knows how far ids are given, and has kept the bodies of new ones."""
 DISMISS: Final = (
     "If that one is lost for good, `sigla regions dismiss` with the URL of this registry makes room for another"
 )
 SILENT_MS: Final = 60_000
 """A follower that has not asked for so long is not waited for."""
+
+
+class Taking(StrEnum):
+    """What became of an offer."""
+
+    KEPT = "kept"
+    APART = "apart"
+    """Something else stands there."""
+    SILENT = "silent"
+    """That is not known: it may yet be kept."""
 
 
 class PolledFollower:
@@ -46,13 +57,20 @@ class PolledFollower:
         self._wanted: dict[str, SchemaId] = {}
         self._asked_at: int | None = None
         self._epoch = 0
+        self._numbers = count(secrets.randbits(48) + 1)
+        self._offer: Offer | None = None
+        self._taking = Taking.SILENT
+        self._is_silent = False
         self.wake: Callable[[], None] = lambda: None
         """Has an answer that waits sent at once."""
 
     def asks(self, asked: NextAsked) -> None:
         """Takes note of what it has heard."""
         with self._changed:
-            self._asked_at, self._epoch = self._clock.elapsed(), asked.epoch
+            self._asked_at, self._epoch, self._is_silent = self._clock.elapsed(), asked.epoch, False
+            if self._offer is not None and self._offer.number in (asked.kept, asked.apart):
+                self._taking = Taking.KEPT if self._offer.number == asked.kept else Taking.APART
+                self._offer = None
             for context, ceiling in asked.heard.items():
                 if self._wanted.get(context, ceiling + 1) <= ceiling:
                     del self._wanted[context]
@@ -63,6 +81,28 @@ class PolledFollower:
         """Some ceilings that it should know."""
         with self._changed:
             return dict(islice(self._wanted.items(), CEILINGS_AT_ONCE))
+
+    @property
+    def offer(self) -> Offer | None:
+        """What waits for it to be kept."""
+        return self._offer
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it did not take the last offer in time, and has not asked since."""
+        return self._is_silent
+
+    def take(self, shipments: Sequence[Shipment]) -> Taking:
+        """Offers it commits, and waits; one that is known to be silent is not waited for. For one thread at a time."""
+        with self._changed:
+            if self._is_silent:
+                return Taking.SILENT
+            self._offer, self._taking = Offer(next(self._numbers), shipments), Taking.SILENT
+        self.wake()
+        with self._changed:
+            self._is_silent = not self._changed.wait_for(lambda: self._offer is None, PATIENCE_S)
+            self._offer = None
+            return self._taking
 
     @property
     def asked_ms_ago(self) -> int | None:
@@ -165,7 +205,8 @@ class Followed:
         return self._place(position)
 
     def has_news(self, asked: NextAsked) -> bool:
-        return self._end() > asked.end.position or bool(self.follower.wanted)
+        waits = self.follower.wanted or self.follower.offer
+        return self._end() > asked.end.position or bool(waits)
 
     def tell(self, asked: NextAsked, since: int) -> NextTold:
         """What comes next, as far as it is there. since: when the question came, on the clock that only goes on."""
@@ -176,7 +217,7 @@ class Followed:
                 ceilings[context] = max(counter.ceiling, ceilings.get(context, SchemaId(0)))
         role = self._region.role()
         lost = role.given_up if role and not role.reconciled else None
-        return NextTold(list(self._next(asked.end.position)), end, waited_ms, ceilings, lost)
+        return NextTold(list(self._next(asked.end.position)), end, waited_ms, ceilings, lost, self.follower.offer)
 
     def _next(self, after: int) -> Iterator[Shipment]:
         size = 0

@@ -85,6 +85,7 @@ class RegionFollower:
         self._over = threading.Event()
         self._changed = threading.Condition()
         self._heard: dict[str, SchemaId] = {}
+        self._kept = self._apart = 0
         self._knows_ceilings = False
         self._complete_at: int | None = None
         self._position = here.end().position
@@ -141,13 +142,25 @@ class RegionFollower:
         end, role = self._here.end(), self._role
         wait_ms = WAIT_MS if self._knows_ceilings else 0
         asked = NextAsked(
-            role.name, end, role.epoch, wait_ms, not self._knows_ceilings, self._heard, self._served, role.token
+            role.name,
+            end,
+            role.epoch,
+            wait_ms,
+            not self._knows_ceilings,
+            self._heard,
+            self._served,
+            role.token,
+            self._kept,
+            self._apart,
         )
         asked_at = self._here.clock.elapsed()
         told = self._primary.told(asked)
         heard = hear(self._here.region, role.epoch, dict(told.ceilings))
         # The primary repeats those that a writer waits for.
         self._heard = {} if asked.all_ceilings else heard
+        if told.offer is not None:
+            is_kept = self._here.replayer.keep(told.offer.shipments)
+            self._kept, self._apart = (told.offer.number, 0) if is_kept else (0, told.offer.number)
         self._carry_out(told)
         if role.kind is RegionKind.JOINING:
             self._role = replace(role, kind=RegionKind.FOLLOWER, turn=role.turn + 1)

@@ -25,8 +25,9 @@ class Role:
     since the epoch at which the registry got its first role; 0 where every writer knows of a role at once, as in a
     directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
     lost: names of regions that were given up and may have what this one lacks, while that is not reconciled. pair:
-    drawn with the first role of a registry that is served: both of its regions have the same. turn: goes up by one with
-    each change of the role; set by the store.
+    drawn with the first role of a registry that is served: both of its regions have the same. adopts: since a promotion
+    by force, an id that no version holds means what its body says (`regions.adoption`). turn: goes up by one with each
+    change of the role; set by the store.
     """
 
     epoch: int
@@ -40,6 +41,7 @@ class Role:
     name: str = ""
     lost: str = ""
     pair: str = ""
+    adopts: bool = False
     turn: int = 0
 
     @property

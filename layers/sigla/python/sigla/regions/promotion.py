@@ -105,7 +105,7 @@ def forced(here: Roles, *, now: int) -> Course[Promotion]:
     if ours.kind is RegionKind.PRIMARY:
         return Promotion(ours, changed=False)
     check_promotable(ours, now)
-    role = replace(_primary(ours, ours), token="", reconciled=False)
+    role = replace(_primary(ours, ours), token="", reconciled=False, adopts=True)
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
@@ -202,8 +202,8 @@ def _check_under_way(here: Roles, there: Roles, ours: Role, theirs: Role) -> Cou
 
 
 def _primary(ours: Role, theirs: Role) -> Role:
-    reconciled, lost = theirs.reconciled, theirs.lost
-    return replace(ours, epoch=ours.epoch + 1, kind=RegionKind.PRIMARY, open=True, reconciled=reconciled, lost=lost)
+    known = replace(ours, reconciled=theirs.reconciled, lost=theirs.lost, adopts=ours.adopts or theirs.adopts)
+    return replace(known, epoch=ours.epoch + 1, kind=RegionKind.PRIMARY, open=True)
 
 
 def set_role(at: Roles, seen: Role, role: Role) -> Course[Role]:

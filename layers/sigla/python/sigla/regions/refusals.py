@@ -25,6 +25,10 @@ class BodyNotInBoth(NotDone):
     )
 
 
+class BodyApart(NotDone):
+    text = "Region {region} has another schema under a new id: nothing was registered; asked again, another id is given"
+
+
 class NotForwarded(Refusal):
     """Writes are taken elsewhere, and nothing was written."""
 

@@ -47,7 +47,11 @@ def bring(bodies: Bodies, key: BodyKey, told: Body | None, *, held: bool = True)
         bodies.put(key, replace(told, gone=not held))
         return
     if told is not None and told.schema != standing.schema:
-        raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
+        if not standing.gone:
+            raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
+        # It is of a registration that was refused here, when this region was the primary, and never meant anything.
+        bodies.mend(key, replace(told, gone=not held))
+        return
     if standing.gone and held:
         bodies.revive(key, replace(told or standing, gone=False))
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 import orjson
 
 from sigla.model import SchemaId
-from sigla.ports.primary import NextTold
+from sigla.ports.primary import NextTold, Offer
 from sigla.ports.regions import RegionReport
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.replay import JournalPlace
@@ -16,7 +16,16 @@ from sigla.regions.shipped import shipment_form, shipment_of
 
 def told_bytes(told: NextTold) -> bytes:
     commits = [shipment_form(each) for each in told.shipments]
-    form = {"end": told.end, "waited": told.waited_ms, "ceilings": told.ceilings, "commits": commits, "lost": told.lost}
+    form: dict[str, Any] = {
+        "end": told.end,
+        "waited": told.waited_ms,
+        "ceilings": told.ceilings,
+        "commits": commits,
+        "lost": told.lost,
+    }
+    if told.offer is not None:
+        offered = [shipment_form(each) for each in told.offer.shipments]
+        form["offer"] = {"number": told.offer.number, "commits": offered}
     return orjson.dumps(form)
 
 
@@ -27,9 +36,15 @@ def told_of(form: bytes) -> NextTold:
         ceilings = {str(context): SchemaId(ceiling) for context, ceiling in found["ceilings"].items()}
         commits = [shipment_of(each, "a commit of the primary") for each in found["commits"]]
         lost = None if found.get("lost") is None else [str(name) for name in found["lost"]]
-        return NextTold(commits, int(found["end"]), int(found["waited"]), ceilings, lost)
+        return NextTold(commits, int(found["end"]), int(found["waited"]), ceilings, lost, _offer_of(found.get("offer")))
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is not what a primary tells") from wrong
+
+
+def _offer_of(form: Any) -> Offer | None:
+    if form is None:
+        return None
+    return Offer(int(form["number"]), [shipment_of(each, "a commit of the primary") for each in form["commits"]])
 
 
 _OF_ROLE = {field.name: type(field.default) for field in fields(Role) if field.name not in ("epoch", "kind")}

@@ -61,6 +61,8 @@ class RemotePrimary:
             "heard": json.dumps(asked.heard),
             "served": asked.served,
             "token": asked.token,
+            "kept": asked.kept,
+            "apart": asked.apart,
         }
         with self._under_way(RemoteLimits(asked.wait_ms / 1000 + 10)) as connection:
             try:

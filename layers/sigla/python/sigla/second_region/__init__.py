@@ -10,6 +10,7 @@ from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.observe import Teller
 from sigla.regions.followed import Followed, PolledFollower
+from sigla.regions.handing import HandsOver
 from sigla.regions.nouns import RegionKind
 from sigla.remote.failures import RemoteMisused
 from sigla.second_region.control import ServedRegion
@@ -75,10 +76,12 @@ def region_of_server(
     served: str,
     tell: Teller,
     until: ExitStack,
+    required: bool = False,
 ) -> RegionOfServer:
     """What a server has of another region, as the data of its registry say. until: ends what was begun.
 
-    authenticate, guesses: of the API. served: the URL of this server, for the primary that it follows.
+    authenticate, guesses: of the API. served: the URL of this server, for the primary that it follows. required: as of
+    `HandsOver`.
 
     Raises BeginsAnew, DataNotOpened.
     """
@@ -97,7 +100,10 @@ def region_of_server(
     leading = Leading(followed(store, polled), said.copy, authenticate, guesses, store.clock)
     store.follow_ceilings(polled)
     store.on_committed(leading.wake)
-    tables = RoleTables(store.journal.end)
+    over = HandsOver(polled, role, required=required, tell=tell)
+    store.on_role_changed(over.hear)
+    store.hand_over(over)
+    tables = RoleTables(store.journal.end, store.region.look)
     control = ServedRegion(store, user=said.user, follower=lambda: keeper.follower, problem=lambda: keeper.problem)
     keeper = RegionKeeper(
         store,
@@ -119,7 +125,7 @@ def region_of_server(
             f"The registry in {store.path} follows another one, and its data do not say where that is served: give "
             "its URL with --follow."
         ) from None
-    lines = partial(region_lines, polled, tables, lambda: keeper.follower, lambda: keeper.problem)
+    lines = partial(region_lines, polled, tables, over, lambda: keeper.follower, lambda: keeper.problem)
     views = ServedRegionViews(store, control)
     routes = leading.routes()
     return RegionOfServer(tables.table, routes, lines, control, views, leading.close, lambda: keeper.begins_anew)

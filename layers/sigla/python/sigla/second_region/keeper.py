@@ -124,7 +124,7 @@ class RegionKeeper:
     def hear(self, role: Role) -> None:
         """The role has changed. In the thread that wrote, which goes on at once."""
         if role.writes:
-            self._tables.lead()
+            self._tables.lead(adopts=role.adopts)
         elif role.kind is RegionKind.PRIMARY:
             self._tables.follow(self._closed(role, Nowhere()))
         self._changed.set()
@@ -174,7 +174,7 @@ class RegionKeeper:
         self.problem = self.problem if begins_anew(role) else ""
         if role.writes:
             self._stop_following()
-            self._tables.lead()
+            self._tables.lead(adopts=role.adopts)
             self._exporters.start()
             return
         self._exporters.stop()

@@ -25,7 +25,9 @@ class EmbeddedBodies:
             if standing is None:
                 self._create(key, body)
             elif standing.nonce != body.nonce:
-                raise Taken(standing)
+                self._point(key, standing.guid)  # whoever adopts it has it, whatever became of the one that put it
+        if standing is not None and standing.nonce != body.nonce:
+            raise Taken(standing)
 
     def get(self, key: BodyKey) -> Body:
         found = self._find(key)
@@ -63,7 +65,7 @@ class EmbeddedBodies:
             if standing is None:
                 self._create(key, body)
             elif standing.gone:
-                self._unit.stage(key, body, replaces=True)
+                self._create(key, body, replaces=True)
 
     def mend(self, key: BodyKey, body: Body) -> None:
         with self._unit.group():
@@ -74,6 +76,9 @@ class EmbeddedBodies:
                     self._create(key, body)
                     return
             if standing is None or standing.schema != body.schema:
+                self._unit.connection.execute(
+                    "DELETE FROM content WHERE context = ? AND id = ? AND guid <> ? AND NOT latest", (*key, body.guid)
+                )
                 self._create(key, body, replaces=True)
 
     def unsettled(self, key: BodyKey) -> bool:
@@ -85,9 +90,12 @@ class EmbeddedBodies:
 
     def _create(self, key: BodyKey, body: Body, *, replaces: bool = False) -> None:
         self._unit.stage(key, body, replaces=replaces)
+        self._point(key, body.guid)
+
+    def _point(self, key: BodyKey, guid: Guid) -> None:
         self._unit.connection.execute(
             "INSERT INTO content VALUES (?, ?, ?, TRUE, FALSE) ON CONFLICT DO UPDATE SET body = TRUE",
-            (body.guid, key.context, key.id),
+            (guid, key.context, key.id),
         )
 
 

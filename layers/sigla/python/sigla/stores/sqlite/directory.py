@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from sigla import keys
 from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, StoreError
-from sigla.model import Body, BodyKey, SchemaId
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, SchemaId
 from sigla.rules.bodies import believed
 
 BODY = re.compile(r"[0-9]{10}\.json")
@@ -34,6 +34,11 @@ def with_bodies(root: Path) -> list[str]:
     """Which registries have at least one body there."""
     folders = ((name, root / keys.schemas_root(name)) for name in registries(root))
     return [name for name, folder in folders if any(BODY.fullmatch(path.name) for path in folder.rglob("*.json"))]
+
+
+def context_of(encoded: str) -> str:
+    """encoded: what the names of its folders spell, put together."""
+    return DEFAULT_CONTEXT if encoded == "_" else unquote(encoded)
 
 
 class Directory:
@@ -83,6 +88,11 @@ class Directory:
 
     def body_path(self, key: BodyKey) -> Path:
         return self._root / keys.body_file(self._registry, key)
+
+    def key_of(self, path: Path) -> BodyKey:
+        """That of `body_path`."""
+        encoded = "".join(path.parent.relative_to(self._root / keys.schemas_root(self._registry)).parts)
+        return BodyKey(context_of(encoded), SchemaId(int(path.stem)))
 
     def pending_path(self, key: BodyKey, group: int, kind: str) -> Path:
         return self._root / keys.pending_file(self._registry, key, group, kind)

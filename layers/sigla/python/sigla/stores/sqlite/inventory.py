@@ -4,18 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from os import scandir
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
 
 from sigla import keys
 from sigla.associations.nouns import Association
 from sigla.errors import StoreError
 from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
-from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
+from sigla.model import Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports.inventory import ProgressAlone, UnreadableRow
 from sigla.ports.log import LogEntry
 from sigla.stores.sqlite import associations, exporters, histories, keks, second_names
-from sigla.stores.sqlite.directory import BODY
+from sigla.stores.sqlite.directory import BODY, context_of
 from sigla.stores.sqlite.unit import Reader
 
 PAGE = 500
@@ -134,7 +133,7 @@ def _below(folder: Path, encoded: str) -> Iterator[BodyKey]:
             for entry in entries:
                 # By its name first: what cannot be read is told as a damaged body, and does not end the list.
                 if encoded and BODY.fullmatch(entry.name):
-                    yield BodyKey(_context(encoded), SchemaId(int(Path(entry.name).stem)))
+                    yield BodyKey(context_of(encoded), SchemaId(int(Path(entry.name).stem)))
                 elif entry.is_dir():
                     folders.append(entry.name)
     except FileNotFoundError:
@@ -143,7 +142,3 @@ def _below(folder: Path, encoded: str) -> Iterator[BodyKey]:
         raise StoreError(f"the bodies in {folder} cannot be listed") from failure
     for name in folders:
         yield from _below(folder / name, encoded + name)
-
-
-def _context(encoded: str) -> str:
-    return DEFAULT_CONTEXT if encoded == "_" else unquote(encoded)

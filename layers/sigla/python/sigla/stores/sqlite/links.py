@@ -16,6 +16,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -138,6 +139,12 @@ class Links:
         self._disk.sync({path.parent for path in self._created + [path for _, path in self._replaced]})
         self.settle()
 
+    def keep(self) -> None:
+        """As `undo`, but for the ids of bodies in places where none stood: another region may have these by now."""
+        use_up(self._created, self._directory, self._disk)
+        self._created = []
+        self.undo()
+
     def _create(self, key: BodyKey, place: Path) -> Path:
         path = self._directory.body_path(key)
         folder = self._disk.folder_of(path)
@@ -155,20 +162,43 @@ class Links:
         return path.parent
 
 
-def recover(directory: Directory, disk: Disk, flushed: int) -> None:
-    """Takes back what a crash left of groups above `flushed`, which were never committed; sweeps the rest."""
-    for pending in directory.all_pending():
-        found = _PENDING.search(pending.name)
-        if found and int(found["group"]) > flushed:
-            _take_back(pending, directory.body_path_of(pending), found["kind"], disk)
+def use_up(paths: Iterable[Path], directory: Directory, disk: Disk) -> None:
+    """Puts tombstones in the places of bodies that were never committed: their ids are given for nothing else."""
+    keys = {path: directory.key_of(path) for path in paths}
+    gone = {key: replace(records.body(key, path.read_bytes()), gone=True) for path, key in keys.items()}
+    drafts = {path: directory.pending_path(key, 0, "new") for path, key in keys.items()}
+    disk.write({drafts[path]: records.body_bytes(key, gone[key]) for path, key in keys.items()})
+    for path, draft in drafts.items():
+        draft.replace(path)
+    disk.sync({path.parent for path in keys})
+
+
+def recover(directory: Directory, disk: Disk, flushed: int, *, keeps: bool) -> None:
+    """Takes back what a crash left of groups above `flushed`, which were never committed; sweeps the rest.
+
+    keeps: as `Links.keep`.
+    """
+    left = directory.all_pending()
+    for pending in left:
+        if _group_of(pending) > flushed:
+            _take_back(pending, directory.body_path_of(pending), disk, uses_up=directory if keeps else None)
+    for pending in left:
         pending.unlink(missing_ok=True)
 
 
-def _take_back(pending: Path, path: Path, kind: str, disk: Disk) -> None:
-    if kind == "old":
+def _group_of(pending: Path) -> int:
+    found = _PENDING.search(pending.name)
+    return int(found["group"]) if found else 0
+
+
+def _take_back(pending: Path, path: Path, disk: Disk, *, uses_up: Directory | None) -> None:
+    if pending.suffix == ".old":
         pending.replace(path)
     elif path.exists() and path.read_bytes() == pending.read_bytes():
         # Compared by content, not by inode: a copy of the data has its links doubled. No two writers' bodies are equal.
+        if uses_up is not None:
+            use_up([path], uses_up, disk)
+            return
         path.unlink()
     else:
         return

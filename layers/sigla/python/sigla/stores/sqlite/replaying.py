@@ -9,17 +9,18 @@ exporters have come, the names behind tokens, and the number of the last group o
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import orjson
 
 from sigla import journal
 from sigla.changes import Change, ExporterChanged, IdBuried, NumberingSet
-from sigla.errors import Closed, Conflict
-from sigla.model import SchemaId
+from sigla.errors import Closed, Conflict, Taken
+from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
 from sigla.regions.replay import JournalPlace, Verdict, verdict_in_order
@@ -74,6 +75,23 @@ class EmbeddedReplayer:
                 self._execute(db, row, shipment)
             return verdict
         return Verdict.DIVERGES
+
+    def keep(self, shipments: Sequence[Shipment]) -> bool:
+        with suppress(_Diverged), self._unit.step():
+            self._allowed()
+            for key, body in chain.from_iterable(each.bodies.items() for each in shipments):
+                self._keep(key, body)
+            return True
+        return False
+
+    def _keep(self, key: BodyKey, told: Body) -> None:
+        try:
+            self._bodies.put(key, told)
+        except Taken as taken:
+            if taken.standing.schema != told.schema:
+                if not taken.standing.gone:
+                    raise _Diverged from None
+                self._bodies.mend(key, told)
 
     def _execute(self, db: sqlite3.Connection, row: Mapping[str, Any], shipment: Shipment) -> None:
         change = journal.change_of(row, self._catalog)

@@ -12,6 +12,7 @@ from typing import Final, Self
 from sigla.model import BodyKey
 from sigla.ports.regions import Peer
 from sigla.ports.replaying import OrderedReplayer, Shipper
+from sigla.regions.handing import HandsOver
 from sigla.regions.nouns import Role
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite import keks
@@ -20,6 +21,7 @@ from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import Database
 from sigla.stores.sqlite.directory import Directory
+from sigla.stores.sqlite.handing import EmbeddedHanding
 from sigla.stores.sqlite.inventory import EmbeddedInventory
 from sigla.stores.sqlite.journal import EmbeddedJournal, EmbeddedLog
 from sigla.stores.sqlite.keys import EmbeddedKeys
@@ -111,6 +113,10 @@ class EmbeddedStore:
     def follow_ceilings(self, peer: Peer) -> None:
         """peer: the other region, which has to know how far ids are given."""
         self._catalog.peer = peer
+
+    def hand_over(self, over: HandsOver) -> None:
+        """Has what comes to be committed handed to another region first."""
+        self._unit.handing = EmbeddedHanding(self._unit, self.journal, self.bodies, over)
 
     def shipper(self) -> Shipper:
         """Tells its commits to another region."""

@@ -9,6 +9,7 @@ answered before the flush of its group, so what was acknowledged is on disk. Whe
 
     in a step                   its rows go back to a savepoint, its bodies to what was staged before; the group goes on
     while bodies are written    links and rows are taken back; every verb of the group is refused
+    while they are handed over  the same, but bodies stay: another region may have them, so that their ids are used up
     in SQLite's commit          what the disk holds is not known, so nothing is taken back: OutcomeUnknown, and no write
                                 is accepted until the store is opened again, which reads from the disk what became of it
 
@@ -23,7 +24,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import NoReturn, Protocol
 
 from sigla import effort
 from sigla.errors import OutcomeUnknown, StoreError
@@ -104,6 +105,25 @@ def _refuse() -> NoReturn:
     raise StoreError("the registry was opened to be read")
 
 
+class Handing(Protocol):
+    """What is done with commits of a group before they are durable, for another region's sake. May refuse them."""
+
+    @property
+    def hands(self) -> bool:
+        """Whether another region may get bodies before their commit."""
+        ...
+
+    def begin(self) -> int | None:
+        """At the begin of a step: what its end is told; None where that is not to be asked for."""
+        ...
+
+    def end_step(self, since: int) -> None: ...
+
+    def end_group(self) -> None:
+        """Bodies are in their places. What it raises undoes the group."""
+        ...
+
+
 class Writer(Reader):
     """One thread at a time is inside; others wait for it when they want to write, never when they read."""
 
@@ -117,7 +137,7 @@ class Writer(Reader):
         """Why nothing can be written until the store is opened again; empty while all is well."""
         self.failing = False
         """Whether the last write failed on the disk."""
-        self._half_undone: Links | None = None
+        self._half_undone: Callable[[], None] | None = None
         """What a group did to the directory and could not take back yet."""
         self._staged: dict[BodyKey, Staged] = {}
         self._undo: list[tuple[BodyKey, Staged | None]] = []
@@ -126,8 +146,10 @@ class Writer(Reader):
         self._state: int | None = 0
         self._changes = 0
         """What the writer had changed when this group began, as SQLite counts it."""
+        self.handing: Handing | None = None
         (self._number,) = database.writer.execute("SELECT flushed FROM state").fetchone()
-        recover(directory, disk, self._number)
+        (in_regions,) = database.writer.execute("SELECT EXISTS (SELECT 1 FROM region)").fetchone()
+        recover(directory, disk, self._number, keeps=bool(in_regions))
 
     @property
     def inside(self) -> bool:
@@ -187,9 +209,12 @@ class Writer(Reader):
         """A part of a group that an exception undoes alone; outside a group it is a group of its own."""
         with self.group():
             mark = len(self._undo)
+            since = self.handing.begin() if self.handing else None
             self.connection.execute("SAVEPOINT step")
             try:
                 yield
+                if self.handing and since is not None:
+                    self.handing.end_step(since)
             except BaseException as failure:
                 self._note(failure)
                 self._undo_to(mark)
@@ -237,6 +262,8 @@ class Writer(Reader):
     def _flush(self) -> None:
         connection = self.connection
         if not self._staged:
+            if self.handing:
+                self.handing.end_group()
             self._commit(connection)
         else:
             self._flush_with_bodies(connection)
@@ -247,29 +274,33 @@ class Writer(Reader):
     def _flush_with_bodies(self, connection: sqlite3.Connection) -> None:
         number = self._number + 1
         links = Links(self._directory, self._disk, number)
+        undo = links.undo
         try:
             links.make({key: (staged.body, staged.replaces) for key, staged in self._staged.items()})
+            if self.handing:
+                undo = links.keep if self.handing.hands else undo
+                self.handing.end_group()
             connection.execute("UPDATE state SET flushed = ?", (number,))
             self._commit(connection)
         except OutcomeUnknown:
             # The files stay as they are: the next opening sees whether the number was committed, and tidies up.
             raise
         except BaseException as failure:
-            self._undo_links(links)
+            self._undo_links(undo)
             if isinstance(failure, OSError):
                 raise StoreError(f"the bodies could not be written: {failure}") from failure
             raise
         self._number = number
         links.settle()
 
-    def _undo_links(self, links: Links) -> None:
+    def _undo_links(self, undo: Callable[[], None]) -> None:
         """Now, or before the next group where there was no free descriptor: then nothing was even tried."""
         self._half_undone = None
         try:
-            links.undo()
+            undo()
         except OSError as failure:
             if failure.errno in (errno.EMFILE, errno.ENFILE):
-                self._half_undone = links
+                self._half_undone = undo
                 raise StoreError(f"the bodies cannot be taken back yet: {failure}") from failure
             self.broken = f"The directory of bodies could not be put right ({failure}); open the store again."
 

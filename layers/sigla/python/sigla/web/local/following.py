@@ -11,7 +11,7 @@ Who has written through this registry reads here what was written: an answer wai
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from starlette.types import Receive
@@ -21,7 +21,9 @@ from sigla.errors import Refusal, StoreError, Unauthorized
 from sigla.observe import UNKNOWN_KEY
 from sigla.ports.clock import Clock
 from sigla.ports.primary import FOLLOWER, NotSent
+from sigla.regions.adoption import AdoptedIds
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
+from sigla.registry import Registry
 from sigla.web.api.call import Call
 from sigla.web.api.callers import caller_of
 from sigla.web.api.route import Route
@@ -78,9 +80,11 @@ class Following:
 class FollowingTable(RouteTable):
     """A `RouteTable` of a follower."""
 
-    def __init__(self, following: Following, *of_table: Any) -> None:
-        super().__init__(*of_table)
+    def __init__(self, following: Following, registry: Registry, *of_table: Any) -> None:
+        super().__init__(registry, *of_table)
         self._following = following
+        meanings = AdoptedIds(registry.catalog, registry.bodies, lambda _: True)
+        self._by_bodies = RouteTable(replace(registry, catalog=meanings), *of_table)
         self._ahead = 0
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
@@ -139,29 +143,33 @@ class FollowingTable(RouteTable):
         except (Refusal, StoreError) as problem:
             if route.access is OPEN or not rests_on_absence(problem):
                 raise
-            return await self._asked_there(call, route, kept)
+            return await self._asked_there(call, route, kept, absent=True)
         if complete_at is not None and route.access is READ:
             behind_ms = self._following.clock.elapsed() - complete_at
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
         return answer
 
-    async def _asked_there(self, call: Call, route: Route, kept: KeptBody) -> Answer:
-        """As the primary says, but for ids that only a region knows which was passed over. Raises NotForwarded."""
-        alone = self._following.has_alone and route.path in MEANINGS
+    async def _asked_there(self, call: Call, route: Route, kept: KeptBody, *, absent: bool = False) -> Answer:
+        """As the primary says. What an id means is known here, too, while it is silent, and by a region passed over.
+
+        absent: whether it was not found here. Raises NotForwarded.
+        """
+        has_alone, asks_meaning = self._following.has_alone, route.path in MEANINGS
         try:
             answer = await self._forwarded(call, route, kept)
         except NotForwarded:
-            found = await self._known_alone(call, kept) if alone else None
+            found = await self._meaning(call, kept) if asks_meaning and (has_alone or absent) else None
             if found is None:
                 raise
             return found
-        found = await self._known_alone(call, kept) if alone and answer.status == NOWHERE else None
+        found = await self._meaning(call, kept) if asks_meaning and has_alone and answer.status == NOWHERE else None
         return found or answer
 
-    async def _known_alone(self, call: Call, kept: KeptBody) -> Answer | None:
+    async def _meaning(self, call: Call, kept: KeptBody) -> Answer | None:
+        """By its body, if no version is here that has the id."""
         kept.again()
         try:
-            return await super()._answer(call, kept)
+            return await self._by_bodies._answer(call, kept)  # noqa: SLF001 - a table as this one
         except (Refusal, StoreError):
             return None
 

@@ -176,7 +176,9 @@ class _SentOnce(FileResponse):
 
 def _asked(said: Mapping[str, str]) -> NextAsked:
     """said: a query. Raises BadRequest."""
-    after, epoch, wait_ms = (_bounded_number(name, said.get(name, "0")) for name in ("after", "epoch", "wait"))
+    after, epoch, wait_ms, kept, apart = (
+        _bounded_number(name, said.get(name, "0")) for name in ("after", "epoch", "wait", "kept", "apart")
+    )
     return NextAsked(
         _follower(said),
         JournalPlace(after, said.get("hash", "")),
@@ -186,6 +188,8 @@ def _asked(said: Mapping[str, str]) -> NextAsked:
         _heard(said.get("heard") or "{}"),
         said.get("served", ""),
         said.get("token", ""),
+        kept,
+        apart,
     )
 
 

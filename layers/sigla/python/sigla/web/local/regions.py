@@ -10,6 +10,7 @@ from sigla.ports.region_views import RegionViews
 from sigla.ports.regions import RegionControl
 from sigla.regions.followed import PolledFollower
 from sigla.regions.follower import RegionFollower
+from sigla.regions.handing import HandsOver
 from sigla.web.local.metrics import metric_lines
 from sigla.web.local.role_tables import RoleTables
 
@@ -35,6 +36,7 @@ class RegionOfServer:
 def region_lines(
     polled: PolledFollower,
     tables: RoleTables,
+    over: HandsOver,
     follower: Callable[[], RegionFollower | None],
     problem: Callable[[], str],
 ) -> Iterator[str]:
@@ -43,6 +45,9 @@ def region_lines(
     if ago is not None and following is None:
         about = "Seconds since the region that follows has asked for what comes next."
         yield from metric_lines("sigla_region_asked_seconds", "gauge", about, [("", round(ago / 1000, 3))])
+    if over.hands:
+        about = "Commits with new schemas that the region that follows did not take before they were made."
+        yield from metric_lines("sigla_region_bodies_out_of_step_total", "counter", about, [("", over.out_of_step)])
     stopped = "1 where the follower does not go on, as the log says."
     if following is None:
         if problem():

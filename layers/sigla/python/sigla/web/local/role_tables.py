@@ -6,6 +6,8 @@ from dataclasses import replace
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sigla.regions.absence import NothingConcluded
+from sigla.regions.adoption import AdoptedIds, given_before
+from sigla.regions.nouns import RegionSeen
 from sigla.registry import Registry
 from sigla.web.app import HttpOptions
 from sigla.web.local.following import Following, FollowingTable, LeadingTable
@@ -14,10 +16,15 @@ from sigla.web.threads.workers import Workers
 
 
 class RoleTables:
-    """Any thread may change it: the next request is answered by what stands then. end: of the journal."""
+    """Any thread may change it: the next request is answered by what stands then.
 
-    def __init__(self, end: Callable[[], int]) -> None:
+    end: of the journal. look: at this region.
+    """
+
+    def __init__(self, end: Callable[[], int], look: Callable[[str], RegionSeen]) -> None:
         self._end = end
+        self._is_adopted = given_before(look)
+        self._adopts = False
         self._made: Callable[[Following], FollowingTable] | None = None
         self._following: Following | None = None
         self._forwarding: list[Sends] = []
@@ -26,19 +33,25 @@ class RoleTables:
         self, registry: Registry, workers: Workers | None, options: HttpOptions, beside: Collection[str] = ()
     ) -> ASGIApp:
         """Makes what answers, as `web.app.build` has it made."""
-        leading = LeadingTable(self._end, registry, workers, options, beside)
         concluding_nothing = replace(registry, catalog=NothingConcluded(registry.catalog))
+
+        adopting = replace(registry, catalog=AdoptedIds(registry.catalog, registry.bodies, self._is_adopted))
 
         def following(following: Following) -> FollowingTable:
             return FollowingTable(following, concluding_nothing, workers, options, beside)
 
-        self._leading: ASGIApp = leading
-        self._current: ASGIApp = leading
+        def leading() -> LeadingTable:
+            return LeadingTable(self._end, adopting if self._adopts else registry, workers, options, beside)
+
+        self._leading = leading
+        self._current: ASGIApp = leading()
         self._made = following
         self._choose()
         return self._answer
 
-    def lead(self) -> None:
+    def lead(self, *, adopts: bool) -> None:
+        """adopts: as of `regions.nouns.Role`."""
+        self._adopts = adopts
         self._stand(None)
 
     def follow(self, following: Following) -> None:
@@ -59,7 +72,7 @@ class RoleTables:
 
     def _choose(self) -> None:
         if self._made is not None:  # else there was no request yet
-            self._current = self._leading if self._following is None else self._made(self._following)
+            self._current = self._leading() if self._following is None else self._made(self._following)
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._current(scope, receive, send)

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Final
 
 from sigla.effort import Effort, OutOfTime, Unwanted
-from sigla.errors import StoreError
+from sigla.errors import Refusal, StoreError
 from sigla.web.http.answer import Answer
 from sigla.web.threads.turns import FairQueue
 
@@ -66,7 +66,8 @@ class Worker:
     """`await worker(task)`: the job's answer, or what it raised, once all it wrote is durable.
 
     group: entered around what is done together; its end makes that durable. step: entered around each job; an exception
-    undoes that job alone. If a group cannot be ended, every job in it raises StoreError: none of it may be told.
+    undoes that job alone. If a group cannot be ended, every job in it raises StoreError, or what refuses the group:
+    none of it may be told.
     largest: how many jobs may be done together. turn_s: what each may compute, see TURN_S; None for all its effort.
     """
 
@@ -133,7 +134,7 @@ class Worker:
                     if monotonic() >= ends:
                         break
         except Exception as failure:  # noqa: BLE001 - whatever it was, nothing of the group is durable
-            error = failure if isinstance(failure, StoreError) else StoreError("a group was not made durable")
+            error = failure if isinstance(failure, StoreError | Refusal) else StoreError("a group was not made durable")
             error.__cause__ = None if error is failure else failure
             if not done:  # it did not even begin
                 done += ((promise, error) for _ in range(most) if (promise := self._waiting.take()))

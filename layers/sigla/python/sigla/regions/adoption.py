@@ -1,0 +1,75 @@
+"""Ids that were given before a promotion by force, and whose versions did not get here: their bodies did.
+
+A new body stands in both regions before its commit (`regions.bodies`, `regions.handing`). So what was acknowledged in
+the last moments of a region that is lost is here, though nothing names it. Such an id is adopted: it means what its
+body says, and the same content gets it again. No version is invented, and no row is written: it is so at once, and
+nothing can be cut off. A body that was deleted for good is a tombstone, and means nothing any more.
+
+Bodies of registrations that were never committed are adopted as well: their ids are never given for anything else.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+
+from sigla.errors import BodyLost
+from sigla.model import BodyKey, Guid, Holder, SchemaId, Subject
+from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
+from sigla.ports.in_front import CatalogInFront
+from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.regions.nouns import RegionSeen
+
+
+class AdoptedIds(CatalogInFront):
+    """is_adopted: whether an id is one of those; asked only where the catalog knows nothing of it."""
+
+    def __init__(self, catalog: Catalog, bodies: Bodies, is_adopted: Callable[[BodyKey], bool]) -> None:
+        super().__init__(catalog)
+        self._bodies = bodies
+        self._is_adopted = is_adopted
+
+    def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        """The first registrant speaks for an adopted id."""
+        return self._catalog.speaker(key, by) or self._adopted(key, by)
+
+    def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
+        found = self._catalog.snapshot(subject, wanted=wanted, guess=guess)
+        if guess is None or found.known is not None:
+            return found
+        return replace(found, known=self._id_of(subject.context, guess))
+
+    def id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        found = self._catalog.id_of(context, guid)
+        return self._id_of(context, guid) if found is None else found
+
+    def ids_of(self, context: str, guids: Collection[Guid]) -> dict[Guid, SchemaId]:
+        found = self._catalog.ids_of(context, guids)
+        missing = (guid for guid in guids if guid not in found)
+        return found | {guid: id for guid in missing if (id := self._id_of(context, guid)) is not None}
+
+    def _id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        keys = (key for key in self._bodies.named(guid) if key.context == context)
+        return next((key.id for key in keys if not self._catalog.speaker(key) and self._adopted(key)), None)
+
+    def _adopted(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
+        if not self._is_adopted(key):
+            return None
+        try:
+            body = self._bodies.get(key)
+        except BodyLost:
+            return None
+        if body.gone or by not in (None, body.subject):
+            return None
+        return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=1, displaced=True)
+
+
+def given_before(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:
+    """Whether an id was given before this region was promoted by force. look: as of `Peer.look`, at this region."""
+
+    def is_given_before(key: BodyKey) -> bool:
+        role, counter = look(key.context)
+        if role is None or not role.adopts:
+            return False
+        return counter is None or counter.epoch < role.epoch or key.id < counter.first
+
+    return is_given_before

@@ -1,0 +1,80 @@
+"""What a directory's primary hands to the region that follows before it commits: the bodies of new ids.
+
+    bodies in their places here          durable, and never taken back from then on: the other region may have them
+    handed over, with the next answer    in what the follower is told next (`regions.followed`)
+    kept there, and told                 by what is asked after that
+    committed here                       and answered
+
+A body whose commit never comes is known by no version; its id is given for nothing else.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from sigla.ports.replaying import Shipment
+from sigla.regions.bodies import OUT_OF_STEP
+from sigla.regions.followed import Taking
+from sigla.regions.nouns import Role
+from sigla.regions.refusals import BodyApart, BodyNotInBoth
+
+
+class Takes(Protocol):
+    """The region that follows, as far as new bodies are handed to it (`followed.PolledFollower`)."""
+
+    @property
+    def is_silent(self) -> bool: ...
+    def take(self, shipments: Sequence[Shipment]) -> Taking: ...
+
+
+class HandsOver:
+    """required: what the follower does not take in time is refused (BodyNotInBoth). Otherwise it is counted and told.
+
+    role: of this region, as it stands. tell: takes lines for operators.
+    """
+
+    def __init__(
+        self, follower: Takes, role: Role | None, *, required: bool, tell: Callable[[dict[str, Any]], None]
+    ) -> None:
+        self.role = role
+        self.out_of_step = 0
+        """Commits with new ids whose bodies the follower did not take in time."""
+        self._follower = follower
+        self._required = required
+        self._tell = tell
+
+    def hear(self, role: Role) -> None:
+        self.role = role
+
+    @property
+    def hands(self) -> bool:
+        """Whether there is a region that follows."""
+        return self.role is not None and self.role.writes and self.role.is_followed
+
+    @property
+    def refuses(self) -> bool:
+        """Whether it is known that nothing will be taken: that is to be said before anything is written."""
+        return self._required and self._follower.is_silent and self.hands
+
+    def check(self) -> None:
+        """Raises BodyNotInBoth where a registration cannot be committed by now."""
+        if self.refuses:
+            raise self._not_in_both()
+
+    def hand(self, shipments: Sequence[Shipment]) -> None:
+        """Takes the commits of one group. Raises BodyNotInBoth, BodyApart: then none of them may be made."""
+        match self._follower.take(shipments):
+            case Taking.APART:
+                raise BodyApart(region=self._region)
+            case Taking.SILENT if self._required:
+                raise self._not_in_both()
+            case Taking.SILENT:
+                self.out_of_step += len(shipments)
+                ids = [{"context": key.context, "id": key.id} for each in shipments for key in each.bodies]
+                self._tell({"event": OUT_OF_STEP, "ids": ids, "region": self._region})
+
+    @property
+    def _region(self) -> str:
+        return self.role.peer if self.role else ""
+
+    def _not_in_both(self) -> BodyNotInBoth:
+        return BodyNotInBoth(region=self._region)
