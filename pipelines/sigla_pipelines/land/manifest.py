@@ -157,7 +157,9 @@ class Manifests:
         """The one that stands now: ours, or another driver's."""
         at = manifest_name(manifest.query, manifest.number)
         self._name(manifest.query, {"id": manifest.query}, manifest.query)
-        stands = Manifest.decoded(self._work.put_if_absent(at, manifest.encoded()))
+        ours = manifest.encoded()
+        there = self._work.put_if_absent(at, ours)
+        stands = manifest if there == ours else Manifest.decoded(there)
         self._last[manifest.query] = stands
         return stands
 

@@ -5,7 +5,7 @@ in the batch that is its subject's is in the answer.
 """
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import orjson
@@ -147,8 +147,8 @@ def _pinned(context: str, binding: Binding) -> dict[str, Head]:
 
 
 def _form(head: Head) -> dict[str, Any]:
-    tuples = {"reader": [*head.reader], "ids": sorted(head.ids.items()), "deleted": sorted(head.deleted)}
-    return asdict(head) | tuples
+    form = {each.name: getattr(head, each.name) for each in fields(head)}
+    return form | {"reader": [*head.reader], "ids": sorted(head.ids.items()), "deleted": sorted(head.deleted)}
 
 
 def _head(form: dict[str, Any]) -> Head:

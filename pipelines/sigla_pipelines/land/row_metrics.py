@@ -23,7 +23,7 @@ _SUMS: Final[Mapping[str, tuple[str, str]]] = {
     "additional": ("additional", "sum"),
     "left_out": ("left_out", "sum"),
 }
-"""The figures of a metric: of which column of rows, and how."""
+"""The figures of a metric, in its order, which the keys begin: of which column of rows, and how."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,9 @@ class Tally:
     def metrics(self) -> tuple[Metric, ...]:
         """Table by table, each in the order in which its keys were met."""
         return tuple(
-            Metric(*where, **row) for where, pending in self._pending.items() for row in _added_up(pending).to_pylist()
+            Metric(*where, *row)
+            for where, pending in self._pending.items()
+            for row in zip(*(column.to_pylist() for column in _added_up(pending).columns), strict=True)
         )
 
 

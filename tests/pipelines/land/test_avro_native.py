@@ -61,10 +61,9 @@ def compared(seed: int, rows: int) -> int:
     schemas = [first, drawing.evolved(first), drawing.evolved(first)]
     writers = [Writer(Source("AVRO", each.text())) for each in schemas]
     natively, in_python, numbers = both(writers[1], writers)
-    drawn = [(number, drawing.payload(schemas[number])) for number in numbers for _ in range(4)]
-    if len(numbers) < len(schemas):  # numbers are those of the writers that were taken
-        taken = [each for each in schemas if _readable(each.text(), writers[1])]
-        drawn = [(number, drawing.payload(taken[number])) for number in numbers for _ in range(4)]
+    all_taken = len(numbers) == len(schemas)
+    taken = schemas if all_taken else [each for each in schemas if _readable(each.text(), writers[1])]
+    drawn = [(n, drawing.payload(schema)) for n, schema in zip(numbers, taken, strict=True) for _ in range(4)]
     random = Random(seed)
     chosen = random.choices(drawn, k=rows)
     payloads = [damaged(payload, random) for _, payload in chosen]

@@ -19,6 +19,7 @@ from sigla.decoding.reasons import Reason
 from sigla.languages.avro.tree import Record
 from sigla_pipelines.land.decoders.avro_columns import NoRoom, Room, empty_columns
 from sigla_pipelines.land.decoders.avro_fill import Filling, Unfit
+from sigla_pipelines.land.decoders.avro_layout import layout
 from sigla_pipelines.land.decoders.avro_native import NativeAvro, native_avro
 from sigla_pipelines.land.decoders.avro_reads import Read, Suspicious
 from sigla_pipelines.land.decoders.columns import with_failures
@@ -64,12 +65,20 @@ class AvroDecoder:
         self.native = native_avro(native, self.columns, limits)
         self.reads: list[Read] = []
         self.walks: list[Decode] = []
+        self.numbers: dict[bytes | None, int] = {}
         self.turn = Lock()
 
     def add(self, writer: Writer) -> int:
+        """Writers of the same layout have the same number."""
+        known = layout(writer.source)
+        with self.turn:
+            if known in self.numbers:
+                return self.numbers[known]
         made = plan(understood(writer.source), self.reader)
         with self.turn:
             number = len(self.walks)
+            if known:
+                self.numbers[known] = number
             self.walks.append(avro_walk.decode(made, self.limits))
             self.reads.append(partial(self._first, number, made))
             if self.native:
