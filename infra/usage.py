@@ -82,6 +82,9 @@ FIRST_READS = 1 / 100
 IDS_TOGETHER = 4
 """How many ids that are new to an environment a principal reads while its token is known there."""
 
+EXTENSION_MS = 0.25
+"""What an extension takes of each request, also where nothing is left to do: five times what it is measured to take."""
+
 DESTINATION_MS = 50
 """How long a destination takes to answer an exporter."""
 
@@ -305,7 +308,8 @@ def month(requests: int, *, rest: bool) -> float:
     registrations = requests * sum(share for request, share in MIX.items() if request in (FIRST, NEXT))
     volumes = {"requests": requests, "registrations": registrations}
     each = [asked(request, rest=rest, **volumes) * share for request, share in MIX.items()]
-    counting = sum(MIX[request] for request in READS) * counted_read()
+    reads = sum(MIX[request] for request in READS)
+    counting = reads * counted_read() + (1 - reads) * extended()
     return requests * (sum(one.total for one in each) + counting) + (METRICS * METRIC if requests else 0.0)
 
 
@@ -336,7 +340,12 @@ def counted_read() -> float:
     new = MIX[NEW] / sum(MIX[request] for request in READS)
     token = beside(TOKEN) / IDS_TOGETHER
     first = beside(NOTED_FIRST) - beside(NOTED)
-    return new * (beside(NOTED) + token) + FIRST_READS * first
+    return new * (beside(NOTED) + token) + FIRST_READS * first + extended()
+
+
+def extended() -> float:
+    """Dollars of a request's share of the extension by which something is done after answers."""
+    return beside(Work(Trips(), own_ms=EXTENSION_MS, lines=0))
 
 
 # --- events ----------------------------------------------------------------------------------------------------------

@@ -1,8 +1,9 @@
-"""Lambda's Runtime API: where a function's runtime fetches its next event and leaves its answer.
+"""Lambda's Runtime API: where a function fetches its next event and leaves its answer; and its Extensions API.
 
 One server per environment, on a port of its own, because the runtime is told a host and a port and no path. It is the
 metadata endpoint too, which tells an environment in which zone it runs. Sources: AWS Lambda Developer Guide, "Using the
-Lambda runtime API for custom runtimes" (2018-06-01), "Using the Lambda metadata endpoint" (2026-01-15).
+Lambda runtime API for custom runtimes" (2018-06-01), "Using the Lambda Extensions API" (2020-01-01), "Using the Lambda
+metadata endpoint" (2026-01-15).
 """
 
 import json
@@ -18,6 +19,7 @@ from typing import Any
 
 PREFIX = "/2018-06-01/runtime"
 METADATA = "/2026-01-15/metadata/execution-environment"
+EXTENSION = "/2020-01-01/extension"
 ANSWER_BYTES = 6_291_556
 """The most that Lambda hands on of an answer."""
 
@@ -46,6 +48,59 @@ def error(kind: str, message: str) -> Answer:
     return Answer(json.dumps({"errorType": kind, "errorMessage": message}).encode(), failed=True)
 
 
+class Extensions:
+    """Those of one environment, which belong to the process of its runtime. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._events: dict[str, SimpleQueue[dict[str, Any] | None]] = {}
+        self._asking: set[str] = set()
+        self._is_open = True
+        self._is_closed = False
+
+    def register(self) -> str | None:
+        """The identifier of a new one; None once the runtime has asked for its first event."""
+        with self._changed:
+            if not self._is_open:
+                return None
+            identifier = secrets.token_hex(16)
+            self._events[identifier] = SimpleQueue()
+            return identifier
+
+    def next(self, identifier: str) -> dict[str, Any] | None:
+        """Waits for what one of them is told; None when no more will come. Raises KeyError."""
+        events = self._events[identifier]
+        with self._changed:
+            self._asking.add(identifier)
+            self._changed.notify_all()
+        return events.get()
+
+    @property
+    def are_asking(self) -> bool:
+        """Whether each of them has asked for what comes next, which it does when its work is done."""
+        return self._asking == self._events.keys()
+
+    def start(self) -> None:
+        """The runtime is ready."""
+        with self._changed:
+            self._is_open = False
+
+    def tell(self, event: dict[str, Any]) -> None:
+        """Waits until each of them has asked for what comes next, and tells it."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_closed or self.are_asking)
+            self._asking.clear()
+        for events in self._events.values():
+            events.put(event)
+
+    def close(self) -> None:
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        for events in self._events.values():
+            events.put(None)
+
+
 class RuntimeApi(ThreadingHTTPServer):
     """The API for one process of a runtime; it takes one event at a time.
 
@@ -55,13 +110,14 @@ class RuntimeApi(ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, zone: str = "") -> None:
+    def __init__(self, zone: str = "", extensions: Extensions | None = None) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
         self.zone = zone
         self.token = secrets.token_urlsafe()
         self.ready: Future[Answer | None] = Future()
         self._waiting: SimpleQueue[Invocation | None] = SimpleQueue()
         self._current: Invocation | None = None
+        self.extensions = extensions or Extensions()
         threading.Thread(target=self.serve_forever, args=(0.05,), name="runtime-api", daemon=True).start()
 
     @property
@@ -81,8 +137,13 @@ class RuntimeApi(ThreadingHTTPServer):
         """Waits for an event; None when no more will come."""
         with suppress(InvalidStateError):
             self.ready.set_result(None)
-        self._current = self._waiting.get()
-        return self._current
+        self.extensions.start()
+        invocation = self._waiting.get()
+        if invocation is not None:
+            told = {"requestId": invocation.request_id, "deadlineMs": deadline_ms(invocation)}
+            self.extensions.tell({"eventType": "INVOKE", "invokedFunctionArn": invocation.arn, **told})
+        self._current = invocation
+        return invocation
 
     def settle(self, answer: Answer, request_id: str | None = None) -> bool:
         """Whether a process waited to be told. Without a request id the process speaks of itself: it failed."""
@@ -100,11 +161,17 @@ class RuntimeApi(ThreadingHTTPServer):
     def close(self) -> None:
         """Whoever waits for an event is sent away."""
         self._waiting.put(None)
+        self.extensions.close()
         self.shutdown()
         self.server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """A runtime that is killed resets its connection: no news."""
+
+
+def deadline_ms(invocation: Invocation) -> int:
+    """Since 1970, of one that begins now."""
+    return round((time.time() + invocation.timeout) * 1000)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -113,7 +180,11 @@ class _Handler(BaseHTTPRequestHandler):
     server: RuntimeApi
 
     def do_GET(self) -> None:
-        asked = {f"{PREFIX}/invocation/next": self._next, METADATA: self._metadata}.get(self.path)
+        asked = {
+            f"{PREFIX}/invocation/next": self._next,
+            f"{EXTENSION}/event/next": self._next_of_extension,
+            METADATA: self._metadata,
+        }.get(self.path)
         if asked:
             asked()
         else:
@@ -132,13 +203,32 @@ class _Handler(BaseHTTPRequestHandler):
             return
         headers = {
             "Lambda-Runtime-Aws-Request-Id": invocation.request_id,
-            "Lambda-Runtime-Deadline-Ms": str(round((time.time() + invocation.timeout) * 1000)),
+            "Lambda-Runtime-Deadline-Ms": str(deadline_ms(invocation)),
             "Lambda-Runtime-Invoked-Function-Arn": invocation.arn,
         }
         self._send(200, invocation.event, headers)
 
+    def _next_of_extension(self) -> None:
+        try:
+            event = self.server.extensions.next(self.headers.get("Lambda-Extension-Identifier", ""))
+        except KeyError:
+            self._send(403)
+            return
+        self._send(410) if event is None else self._send(200, json.dumps(event).encode())
+
+    def _register(self, body: bytes) -> None:
+        named, events = self.headers.get("Lambda-Extension-Name"), json.loads(body)["events"]
+        identifier = self.server.extensions.register() if named and events == ["INVOKE"] else None
+        if identifier is None:
+            self._send(403)
+        else:
+            self._send(200, headers={"Lambda-Extension-Identifier": identifier})
+
     def do_POST(self) -> None:
         body = self._body()
+        if self.path == f"{EXTENSION}/register":
+            self._register(body)
+            return
         if self.path == f"{PREFIX}/init/error":
             self.server.settle(Answer(body, failed=True))
             self._send(202)

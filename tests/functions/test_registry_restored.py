@@ -1,85 +1,30 @@
 """Two copies of one warmed function go on from the same moment: nothing drawn or remembered before may be common."""
 
 import json
-import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 from typing import Any
 
 import pytest
-from moto.moto_server.werkzeug_app import DomainDispatcherApplication, create_backend_app
-from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from sigla.aws.clients import Clients
-from tests.contract.aws import make_table
-from tests.contract.engines import BUCKET, REGION
-
-ROOT = Path(__file__).parents[2]
-
-
-class _Kept(BaseHTTPRequestHandler):
-    """A connection to moto's application that is kept, as AWS keeps them; moto's own server closes each."""
-
-    protocol_version = "HTTP/1.1"
-    wbufsize = -1  # head and body at once: no side waits for an acknowledgement
-    application = DomainDispatcherApplication(create_backend_app)
-
-    def _answer(self) -> None:
-        body = self.rfile.read(int(self.headers.get("content-length", 0)))
-        asked = EnvironBuilder(self.path, method=self.command, headers=list(self.headers.items()), data=body)
-        chunks, status, headers = run_wsgi_app(self.application, asked.get_environ(), buffered=True)
-        content = b"".join(chunks)
-        self.send_response(int(status.split()[0]))
-        for name, value in headers.items():
-            if name.lower() not in ("connection", "content-length"):
-                self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    do_GET = do_HEAD = do_POST = do_PUT = _answer  # noqa: N815 - the server looks for these names
-
-    def log_message(self, *_: object) -> None:
-        pass
+from tests.functions.other_process import ROOT, account, alone, aws
 
 
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
-    """AWS, for other processes."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Kept) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join()
+    with aws() as url:
+        yield url
 
 
 @pytest.fixture(scope="module")
 def facts(endpoint: str) -> Any:
     """What `restored.py` tells, run once."""
-    aws = {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": REGION,
-        "AWS_ENDPOINT_URL": endpoint,
-    }
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in aws.items():
-            patch.setenv(name, value)
-        clients = Clients()
-        clients.s3.create_bucket(Bucket=BUCKET)
-        table = make_table(clients.dynamodb)
-        clients.close()
-    told = {"SIGLA_TABLE": table, "SIGLA_BUCKET": BUCKET, "SIGLA_LOG_READS": "0.5"}
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "SIGLA_"))}
+    environment = alone() | account(endpoint) | {"SIGLA_LOG_READS": "0.5"}
     ran = subprocess.run(
         [sys.executable, "-m", "tests.functions.restored"],
         cwd=ROOT,
-        env=clean | aws | told,
+        env=environment,
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -75,7 +75,7 @@ def clock() -> FixedClock:
 def noting(kept: Kept, told: Told, clock: FixedClock) -> Iterator[Made]:
     made: list[ReadNotes] = []
 
-    def make(gathered_s: float = 0, again_s: float = 0.01) -> ReadNotes:
+    def make(gathered_s: float | None = 0, again_s: float = 0.01) -> ReadNotes:
         made.append(ReadNotes(kept, clock, told.append, names_ms=DAY_MS, gathered_s=gathered_s, again_s=again_s))
         return made[-1]
 
@@ -166,8 +166,10 @@ def test_a_store_that_fails_is_told_once_and_gets_all_of_it_when_it_answers(
     kept.failing = False
     notes.close()
     assert {read.key.id for _, read in kept.noted} == {1, 2}
-    message = "Reads by id are not noted for now, because the table does not answer."
-    assert told == [{"event": "usage", "message": message}]
+    assert [line["message"] for line in told] == [
+        "Reads by id are not noted for now, because the table does not answer.",
+        f"Reads by id are noted again. Tries that failed: {kept.calls - 1}.",
+    ]
 
 
 def test_nothing_waits_for_a_store_that_fails(noting: Made, kept: Kept) -> None:
@@ -179,6 +181,20 @@ def test_nothing_waits_for_a_store_that_fails(noting: Made, kept: Kept) -> None:
     notes(seen(2))
     notes.settle(60)
     assert kept.calls == 1
+
+
+def test_what_waits_for_an_answer_is_noted_when_it_is_settled_and_not_before(noting: Made, kept: Kept) -> None:
+    """The end of an invocation, after which a process may be frozen."""
+    notes = noting(gathered_s=None)
+    notes(seen(1))
+    assert not kept.asked.wait(0.1)
+    assert notes.are_waiting
+    notes.settle(10)
+    assert kept.calls == 1
+    assert not notes.are_waiting
+    notes(seen(2))
+    notes.close()
+    assert len(kept.noted) == 2
 
 
 def test_what_a_long_failure_keeps_waiting_has_a_bound_and_is_told(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Final
 
 from sigla import __version__, authentication, observe
 from sigla.auth.api_keys import Keys
@@ -13,6 +13,7 @@ from sigla.auth.tokens.bearer import BearerTokens
 from sigla.auth.tokens.issuers import Issuer
 from sigla.aws.zone import Environ
 from sigla.cache.counts import Farthest
+from sigla.functions.extension import Extension, Work
 from sigla.functions.lifecycle import Handler
 from sigla.functions.probe import Probe, answering
 from sigla.functions.telemetry import RequestLog, RequestMetrics
@@ -25,16 +26,23 @@ from sigla.web import app, gateway
 from sigla.web.registries import OfRegistry
 from sigla.web.threads.read_notes import ReadNotes, read_notes
 
+NOTED_S: Final = 2.0
+"""So long an environment stays awake for notes of who reads: paid for, but after the answer."""
 
-def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler:
-    """What Lambda calls. opened: takes what is to be closed at the end. Raises InvalidSetting."""
+
+def function(settings: Settings, environ: Environ, extension: Extension, opened: ExitStack) -> Handler:
+    """What Lambda calls. extension: of this process. opened: takes what is to be closed at the end.
+
+    Raises InvalidSetting.
+    """
     issuers = authentication.issuers_of(settings)
     own = opened.enter_context(instance(settings))
     edge = Edge.of(settings, issuers, own, more=Farthest(own.counts))
     authenticate = edge.authenticator(settings.registry_name, own, edge.log.tell, opened)
     notes = edge.read_notes(own, edge.log.tell, opened)
     options = edge.options(authenticate, [*notes, edge.metrics], edge.log, edge.log.tell, own.keys)
-    return edge.function(own, gateway.handler(own.registry, options=options, table=_table(settings, own)), environ)
+    handler = gateway.handler(own.registry, options=options, table=_table(settings, own))
+    return edge.function(own, handler, environ, extension)
 
 
 def _table(settings: Settings, own: Instance) -> app.MakeTable | None:
@@ -114,7 +122,7 @@ class Edge:
         """What counts the reads by id of a registry, if they are counted. The rest as of `authenticator`."""
         reads, clock, aside = found.registry.reads, found.registry.clock, found.calls.aside
         notes = opened.enter_context(
-            read_notes(self.settings, reads, clock, tell, gathered_s=0, aside=aside, share=share)
+            read_notes(self.settings, reads, clock, tell, gathered_s=None, aside=aside, share=share)
         )
         self.notes.update(notes)
         opened.callback(self.notes.difference_update, notes)
@@ -133,18 +141,20 @@ class Edge:
         door = replace(gateway.OPTIONS, watchers=watchers, log_failure=tell)
         return web_options(self.settings, authenticate, door, keys)
 
-    def function(self, own: Instance, handler: Handler, environ: Environ) -> Handler:
-        """The handler, with Lambda's id of each invocation in its lines; it answers the heartbeat's question, too."""
+    def function(self, own: Instance, handler: Handler, environ: Environ, extension: Extension) -> Handler:
+        """The handler, with Lambda's id of each invocation in its lines; it answers the heartbeat's question, too.
+
+        extension: notes who read, after the answer: a process that was asked may never be woken again.
+        """
         probe = Probe(self.settings.zone, environ, own.ring.probe, release=__version__)
-        return answering(self.log.following(self._settling(handler)), probe)
+        return extension.around(answering(self.log.following(handler), probe), self._left, self.log.tell)
 
-    def _settling(self, handler: Handler) -> Handler:
-        """The handler, after which nothing that it counted is left in memory: its process may never be woken again."""
+    def _left(self) -> Work | None:
+        """Notes of who read, if some are to be made."""
+        waiting = [notes for notes in tuple(self.notes) if notes.are_waiting]
 
-        def handle(event: Any, context: Any) -> dict[str, Any]:
-            answer = handler(event, context)
-            for notes in tuple(self.notes):
-                notes.settle()
-            return answer
+        def note() -> None:
+            for notes in waiting:
+                notes.settle(NOTED_S)
 
-        return handle
+        return note if waiting else None

@@ -16,6 +16,7 @@ from sigla.auth.permissions import Principal
 from sigla.auth.tokens.issuers import Issuer
 from sigla.aws.zone import Environ
 from sigla.cache.counts import Farthest
+from sigla.functions.extension import Extension
 from sigla.functions.lifecycle import Handler
 from sigla.functions.pool import MOST_OPEN, Pool
 from sigla.instances import Instance, TableAndBucket, in_table_and_bucket
@@ -29,7 +30,7 @@ BESIDE = frozenset([DESCRIPTION])
 """Paths of what is of no registry."""
 
 
-def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler:
+def function(settings: Settings, environ: Environ, extension: Extension, opened: ExitStack) -> Handler:
     """What Lambda calls; as of `answering`."""
     issuers = authentication.issuers_of(settings)
     hosts = _hosts(settings, issuers)
@@ -53,7 +54,7 @@ def function(settings: Settings, environ: Environ, opened: ExitStack) -> Handler
     by_registry = registries.ByRegistry(registries.Choice(hosts, issuers), table, nowhere)
     beside = [description(authenticate, for_everybody=True)]  # it tells nothing of a registry
     application = app.Application(by_registry, options, beside, None)
-    return edge.function(own, gateway.handler_of(application), environ)
+    return edge.function(own, gateway.handler_of(application), environ, extension)
 
 
 class _RouteTables:

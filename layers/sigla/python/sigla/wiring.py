@@ -67,6 +67,7 @@ def serve(
 def lambda_handler() -> "Renewed":
     """The API as a Lambda function, built once, and anew after its snapshot was restored. Raises InvalidSetting."""
     from sigla import answering  # the local server does not need what only a function needs
+    from sigla.functions.extension import Extension
     from sigla.functions.lifecycle import Renewed
 
     settings, function = Settings.read(os.environ), answering.function
@@ -74,7 +75,9 @@ def lambda_handler() -> "Renewed":
         from sigla import pooling
 
         function = pooling.function
-    return Renewed(lambda opened: function(settings, os.environ, opened))
+    # Without what it would do it is not there: Lambda tells it of each invocation.
+    extension = Extension(os.environ.get("AWS_LAMBDA_RUNTIME_API", "") if settings.usage else "")
+    return Renewed(lambda opened: function(settings, os.environ, extension, opened))
 
 
 def journal_handler() -> "Renewed":

@@ -24,7 +24,7 @@ GATHERED_S: Final = 1.0
 AGAIN_S: Final = 30.0
 """So long it waits before it tries a note again: well within the window of five minutes."""
 SETTLED_S: Final = 0.25
-"""So long the end of an invocation waits for its notes, as long as the store takes them: ten times what they need."""
+"""So long a note is waited for, as long as the store takes them: ten times what it needs."""
 
 MOST_KNOWN: Final = 32_768
 """So many are known to be noted; where there are more, some are asked for several times a day."""
@@ -36,7 +36,7 @@ class ReadNotes:
     """A `Watcher`. Any thread may use it.
 
     names_ms: for how long the names of principals are kept from now on. gathered_s: how long reads wait for others that
-    are noted with them; 0 where the process may be frozen. tell: of notes that fail. aside: what stands around each.
+    are noted with them; None where they wait for `settle`. tell: of notes that fail. aside: what stands around each.
     share: of how many that share the memory of a process.
     """
 
@@ -47,7 +47,7 @@ class ReadNotes:
         tell: Teller,
         *,
         names_ms: int,
-        gathered_s: float = GATHERED_S,
+        gathered_s: float | None = GATHERED_S,
         again_s: float = AGAIN_S,
         aside: Callable[[], AbstractContextManager[None]] = nullcontext,
         share: int = 1,
@@ -64,9 +64,9 @@ class ReadNotes:
         self._waiting: dict[Read, int] = {}
         self._under_way: dict[Read, int] = {}
         self._thread: threading.Thread | None = None
-        self._closing = False
+        self._closing = self._settling = False
         self._failing = self._slow = False
-        self._lost = 0
+        self._failures = self._lost = 0
 
     def __call__(self, seen: Seen) -> None:
         """Counts the read of a request that was one."""
@@ -76,12 +76,20 @@ class ReadNotes:
         if self._known.get(read) != now // DAY_MS:
             self._wait_to_be_noted(read, now)
 
+    @property
+    def are_waiting(self) -> bool:
+        """Whether something was counted that is not noted."""
+        with self._changed:
+            return bool(self._waiting or self._under_way)
+
     def settle(self, patience_s: float = SETTLED_S) -> None:
         """Waits until all that was counted is noted, but not longer than that, nor for a store that is slow or fails.
 
         After a wait in vain none is waited for before a note was taken.
         """
         with self._changed:
+            self._settling = True
+            self._changed.notify_all()
             done = self._changed.wait_for(lambda: self._slow or not (self._waiting or self._under_way), patience_s)
             self._slow = self._slow or not done
 
@@ -109,8 +117,11 @@ class ReadNotes:
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._waiting or self._closing)
-                self._changed.wait_for(lambda: self._closing, self._again_s if self._failing else self._gathered_s)
-                is_last = self._closing
+                if self._failing:
+                    self._changed.wait_for(lambda: self._closing, self._again_s)
+                else:
+                    self._changed.wait_for(lambda: self._closing or self._settling, self._gathered_s)
+                is_last, self._settling = self._closing, False
                 self._under_way, self._waiting = self._waiting, {}
             failure = self._noted(self._under_way)
             with self._changed:
@@ -131,9 +142,13 @@ class ReadNotes:
                 with self._aside():
                     self._reads.note([read for _, _, read in same], max(at for _, at, _ in same), self._names_ms)
         except StoreError as failure:
+            self._failures += 1
             if not self._failing:
                 self._tell({"event": "usage", "message": f"Reads by id are not noted for now, because {failure}."})
             return failure
+        if self._failures:
+            failures, self._failures = self._failures, 0
+            self._tell({"event": "usage", "message": f"Reads by id are noted again. Tries that failed: {failures}."})
         if self._lost:
             lost, self._lost = self._lost, 0
             self._tell({"event": "usage", "message": f"{lost} reads by id were not counted: too many were waiting."})
@@ -147,7 +162,7 @@ def read_notes(
     clock: Clock,
     tell: Teller,
     *,
-    gathered_s: float = GATHERED_S,
+    gathered_s: float | None = GATHERED_S,
     aside: Callable[[], AbstractContextManager[None]] = nullcontext,
     share: int = 1,
 ) -> Iterator[tuple[ReadNotes, ...]]:
