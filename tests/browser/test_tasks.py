@@ -151,10 +151,14 @@ def test_subjects_of_one_type(come: Come, registry: Server) -> None:
     expect(page.locator("dd", has_text="PROTOBUF")).to_be_visible()
 
 
-def test_the_next_fifty_and_back(come: Come, registry: Server) -> None:
+def test_the_next_twenty_and_back(come: Come, registry: Server) -> None:
     way = come(registry, "subjects")
     page = way.page
     way.choose(page.get_by_role("link", name="Next"))
-    expect(page.get_by_text("51 to")).to_be_visible()
+    expect(page.get_by_text("21 to 40")).to_be_visible()
+    expect(page.get_by_role("row").nth(1)).to_contain_text("topic-14-value")
+    way.choose(page.get_by_role("link", name="Next"))
+    expect(page.get_by_text("41 to")).to_be_visible()
     page.go_back()
-    expect(page.get_by_text("1 to 50")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_text("1 to 20")).to_be_visible()

@@ -138,7 +138,7 @@ def test_a_verdict_that_does_not_come_is_told_beside_what_is_written(registry: S
 def test_one_schema_that_cannot_be_read_leaves_the_rest_as_it_is(opened: Opens, tmp_path: Path) -> None:
     """Elsewhere one bad schema blanks the page."""
     with serving(tmp_path) as server:
-        for at in range(30):
+        for at in range(19):
             server.ask(
                 "POST", f"/subjects/s{at:02}/versions", {"schema": f'{{"type":"fixed","name":"F","size":{at + 1}}}'}
             )
@@ -146,7 +146,7 @@ def test_one_schema_that_cannot_be_read_leaves_the_rest_as_it_is(opened: Opens, 
     broken.write_bytes(b"not a body")
     with serving(tmp_path) as server:
         page = opened(server, "subjects")
-        expect(page.get_by_role("row")).to_have_count(31)
+        expect(page.get_by_role("row")).to_have_count(20)
         page.get_by_role("link", name="s06").click()
         expect(page.get_by_role("alert")).to_have_count(1)
         expect(page.get_by_role("link", name="Version 1")).to_be_visible()

@@ -130,7 +130,9 @@ class TableAndBucket:
             )
             registry, counts = opened.enter_context(shared)
             registry = replace(registry, directory=zones) if zones else registry
-            registry = replace(registry, region_views=partial(_region_views, settings, store, self.clients))
+            registry = replace(
+                registry, pays_for_reads=True, region_views=partial(_region_views, settings, store, self.clients)
+            )
             standing = _region_standing(settings, store)
             if standing:
                 catalog = NothingConcluded(registry.catalog, lambda: standing.kind() is not RegionKind.PRIMARY)

@@ -345,27 +345,27 @@ class Referrer:
 class Search:
     """A prefix search over subjects, decoded.
 
-    context: the one context to look in; None for all of those whose name starts with `context_prefix`.
-    exact: only the one subject of `context` whose whole name is `name_prefix`.
+    context: the one context to look in; None: all whose name starts with `context_prefix`. exact: only the subject of
+    `context` called `name_prefix`. after: only what comes after it. glance: a person is shown so many, of a moment ago.
     """
 
     name_prefix: str = ""
     context: str | None = DEFAULT_CONTEXT
     context_prefix: str = ""
     exact: bool = False
+    after: Subject | None = None
+    glance: int = 0
 
     @classmethod
     def under(cls, scope: Subject) -> Self:
         """What a scope's settings are about: one subject, one context, or for the two global scopes everything."""
-        if scope in (GLOBAL, REGISTRY_WIDE):
-            return cls(context=None)
-        return cls(scope.name, scope.context, exact=bool(scope.name))
+        is_all = scope in (GLOBAL, REGISTRY_WIDE)
+        return cls(context=None) if is_all else cls(scope.name, scope.context, exact=bool(scope.name))
 
     def matches(self, subject: Subject) -> bool:
         in_name = subject.name == self.name_prefix if self.exact else subject.name.startswith(self.name_prefix)
-        if self.context:
-            return in_name and subject.context == self.context
-        return in_name and subject.context.startswith(self.context_prefix)
+        context, own = subject.context, self.context
+        return in_name and (context == own if own else context.startswith(self.context_prefix))
 
 
 class Show(Enum):

@@ -5,7 +5,7 @@ everything, and what is written here costs it nothing.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final
 
@@ -107,6 +107,11 @@ def _finds_everything(search: Search) -> bool:
 
 def meet(one: Search, other: Search) -> Search | None:
     """The search that finds what both find; None if there can be nothing."""
+    found = _both(one, other)
+    return found and replace(found, after=one.after or other.after, glance=one.glance or other.glance)
+
+
+def _both(one: Search, other: Search) -> Search | None:
     longer, shorter = (one, other) if len(one.name_prefix) >= len(other.name_prefix) else (other, one)
     if shorter.exact and shorter.name_prefix != longer.name_prefix:
         return None

@@ -40,6 +40,7 @@ class Registry(Resources):
     schemas = _listing.schemas
     subjects = _listing.subjects
     found_subjects = _listing.found_subjects
+    found_names = _listing.found_names
     versions = _listing.versions
     referenced_by = _listing.referenced_by
 

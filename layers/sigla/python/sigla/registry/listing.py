@@ -36,17 +36,35 @@ def found_subjects(
     if contains:
         matching = _subjects_named(resources, search, contains.casefold(), schema_type, deleted=deleted, skip=skip)
         return paged(matching, Page(page.offset - skip, page.limit))
-    rows = resources.catalog.versions(search, deleted=deleted, latest_only=True, skip=skip)
+    glanced = search if schema_type else _glanced(search, page)
+    rows = resources.catalog.versions(glanced, deleted=deleted, latest_only=True, skip=skip)
     found = ((subject, row) for subject, row in pulsing(rows) if schema_type in ("", row.type))
     return paged(found, Page(page.offset - skip, page.limit))
+
+
+def found_names(resources: Resources, search: Search, *, contains: str, deleted: bool, page: Page) -> list[Subject]:
+    """The same, without their versions."""
+    show = Show.ALL if deleted else Show.ACTIVE
+    if not contains:
+        return subjects(resources, _glanced(search, page), show=show, page=page)
+    return paged(_having_part(resources, search, contains.casefold(), show), page)
+
+
+def _glanced(search: Search, page: Page) -> Search:
+    """A long list is read as it always is."""
+    return replace(search, glance=page.offset + page.limit) if page.limit <= FOUND_TOGETHER else search
+
+
+def _having_part(resources: Resources, search: Search, part: str, show: Show) -> Iterator[Subject]:
+    everything = pulsing(resources.catalog.subjects(search, show))
+    return (subject for subject in everything if part in subject.name.casefold())
 
 
 def _subjects_named(
     resources: Resources, search: Search, part: str, schema_type: str, *, deleted: bool, skip: int
 ) -> Iterator[tuple[Subject, Row]]:
     """Those with the part in their names. Versions are read of them alone: there may be few among very many."""
-    everything = pulsing(resources.catalog.subjects(search, Show.ALL if deleted else Show.ACTIVE))
-    matching = islice((subject for subject in everything if part in subject.name.casefold()), skip, None)
+    matching = islice(_having_part(resources, search, part, Show.ALL if deleted else Show.ACTIVE), skip, None)
     while some := list(islice(matching, FOUND_TOGETHER)):
         for subject, row in _highest(resources, some, deleted=deleted).items():
             if schema_type in ("", row.type):

@@ -133,6 +133,8 @@ class Resources:
     """What was found in data."""
     reads: Reads = field(default_factory=NoReads)
     """Who read an id last."""
+    pays_for_reads: bool = False
+    """Whether each read costs money: then nothing is read for a person before that is asked for."""
     recent_log: RecentLog | None = None
     """What was changed in the whole registry; None where that is asked elsewhere."""
     expected: Expected | None = None

@@ -219,7 +219,7 @@ class AwsCatalog:
     def versions(
         self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
     ) -> Iterator[tuple[Subject, Row]]:
-        return islice(self._lists.versions(search, deleted=deleted, latest_only=latest_only), skip, None)
+        return self._lists.versions(search, deleted=deleted, latest_only=latest_only, skip=skip)
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
         return self._lists.settings(search)

@@ -5,6 +5,7 @@ A name stands in one shard, so a list costs one call for each shard at least, ho
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Executor
+from functools import partial
 from heapq import merge
 from itertools import islice
 from operator import itemgetter
@@ -18,6 +19,8 @@ from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import Item
 
 AT_ONCE = 64
+SPARE = 9
+"""A glance reads so many more names of each shard than its share: hashes do not share them out evenly."""
 """Subjects whose versions are read side by side."""
 
 _HIGHEST = "\U0010ffff"
@@ -46,35 +49,50 @@ class Lists:
 
     def listed(self, search: Search) -> Iterator[tuple[Subject, bool]]:
         """Subjects with a stored version, and whether one is active."""
-        for low, high in _ranges(search):
+        share = search.glance // keys.LIST_SHARDS + SPARE if search.glance else None
+        for low, high in _after(search.after, _ranges(search)):
             where = Condition("#sk BETWEEN :low AND :high", {"low": low, "high": high})
-            shards = [self._items(shard, where) for shard in range(keys.LIST_SHARDS)]
+            shards = [self._items(shard, where, share) for shard in range(keys.LIST_SHARDS)]
             firsts = self._executor.map(lambda shard: next(shard, None), shards)
             found = [_followed(first, shard) for first, shard in zip(firsts, shards, strict=True) if first is not None]
             for item in merge(*found, key=itemgetter("sk")):
                 subject = items.subject_of(item)
-                if search.matches(subject):
+                if search.matches(subject) and subject != search.after:
                     yield subject, item["active"]
 
-    def _items(self, shard: int, where: Condition) -> Iterator[Item]:
-        return self._tools.table.query(keys.list_pk(self._tools.places.registry, shard), where)
+    def _items(self, shard: int, where: Condition, share: int | None) -> Iterator[Item]:
+        """share: of a glance."""
+        pk = keys.list_pk(self._tools.places.registry, shard)
+        return self._tools.table.query(pk, where, page=share, consistent=share is None)
 
     # --- versions ----------------------------------------------------------------------------------------------------
 
-    def versions(self, search: Search, *, deleted: bool, latest_only: bool) -> Iterator[tuple[Subject, Row]]:
+    def versions(
+        self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
+    ) -> Iterator[tuple[Subject, Row]]:
         subjects = self.subjects(search, Show.ALL if deleted else Show.ACTIVE)
-        while part := list(islice(subjects, AT_ONCE)):
+        wanted = max(0, search.glance - skip)
+        if latest_only:  # each has one
+            subjects, skip = islice(subjects, skip, None), 0
+        return islice(self._versions(subjects, deleted=deleted, latest_only=latest_only, glance=wanted), skip, None)
+
+    def _versions(
+        self, subjects: Iterator[Subject], *, deleted: bool, latest_only: bool, glance: int
+    ) -> Iterator[tuple[Subject, Row]]:
+        while part := list(islice(subjects, min(glance or AT_ONCE, AT_ONCE))):
             if latest_only and not deleted:
-                states = reading.states(self._tools.table, self._tools.places, part)
+                states = reading.states(self._tools.table, self._tools.places, part, consistent=not glance)
                 heads = [states[subject].head for subject in part]
                 yield from ((head.subject, head.newest) for head in heads if head.newest)
                 continue
-            for subject, rows in zip(part, self._executor.map(self.history, part), strict=True):
+            for subject, rows in zip(
+                part, self._executor.map(partial(self._history, consistent=not glance), part), strict=True
+            ):
                 shown = [row for row in rows if deleted or not row.deleted]
                 yield from ((subject, row) for row in (shown[-1:] if latest_only else shown))
 
-    def history(self, subject: Subject) -> tuple[Row, ...]:
-        return reading.life(self._tools.table, self._tools.places, subject).rows
+    def _history(self, subject: Subject, *, consistent: bool) -> tuple[Row, ...]:
+        return reading.life(self._tools.table, self._tools.places, subject, consistent=consistent).rows
 
     def lives(self, subjects: Iterable[Subject]) -> Iterator[reading.Life]:
         """All that is stored of each of these subjects."""
@@ -137,6 +155,12 @@ def _referrer_order(each: tuple[Version, Referrer]) -> tuple[bool, bytes, int, b
 def _followed(first: Item, rest: Iterator[Item]) -> Iterator[Item]:
     yield first
     yield from rest
+
+
+def _after(subject: Subject | None, ranges: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    """What of the ranges does not lie before a subject."""
+    least = keys.list_sk(subject) if subject else ""
+    return [(max(low, least), high) for low, high in ranges if high >= least]
 
 
 def _ranges(search: Search) -> Iterable[tuple[str, str]]:

@@ -27,10 +27,12 @@ class Life:
         return tuple(self.state.shown(stored.row) for stored in self.stored)
 
 
-def life(table: Table, places: Places, subject: Subject) -> Life:
+def life(table: Table, places: Places, subject: Subject, *, consistent: bool = True) -> Life:
     """One query: the sort keys of a head, of settings and of versions follow each other."""
     pk, first = places.head(subject)
-    found = {item["sk"]: item for item in table.query(pk, Condition("#sk >= :sk", {"sk": first}))}
+    found = {
+        item["sk"]: item for item in table.query(pk, Condition("#sk >= :sk", {"sk": first}), consistent=consistent)
+    }
     state = items.state(subject, found.get(keys.HEAD))
     versions = [(_generation(sk), items.version(item)) for sk, item in found.items() if sk.startswith("V#")]
     here = state.head.generation
@@ -42,10 +44,12 @@ def life(table: Table, places: Places, subject: Subject) -> Life:
     )
 
 
-def states(table: Table, places: Places, subjects: Iterable[Subject]) -> Mapping[Subject, SubjectState]:
+def states(
+    table: Table, places: Places, subjects: Iterable[Subject], *, consistent: bool = True
+) -> Mapping[Subject, SubjectState]:
     """The state of each subject, also of those never heard of."""
     distinct = list(dict.fromkeys(subjects))
-    found = table.get_many([places.head(subject) for subject in distinct])
+    found = table.get_many([places.head(subject) for subject in distinct], consistent=consistent)
     return {subject: items.state(subject, found.get(places.head(subject))) for subject in distinct}
 
 

@@ -91,6 +91,8 @@ def within(search: Search, where: Where) -> list[Where]:
 
     The name counts in one context only. The default context lies around all named ones.
     """
+    if search.after:
+        where = where.but("s.key > ?", rows.subject_key(search.after))
     if search.context and search.exact:
         return [where.but("s.key = ?", rows.subject_key(Subject(search.context, search.name_prefix)))]
     if search.context:

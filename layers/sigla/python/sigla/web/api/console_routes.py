@@ -16,7 +16,8 @@ KEYS: Final = "/console/api/keys"
 CONSOLE_ROUTES: Final = (
     Route("GET", "/console/api/subjects", READ, console.found, "Subjects by a part of their names", "FoundSubjects",
           query=(Query("subjectPrefix", Text(":*:"), BEGINS), Query("contains", TEXT, "A part of the name"),
-                 Query("type", Word(frozenset(LANGUAGES))), DELETED, *PAGED_SCHEMAS), lists=True),
+                 Query("type", Word(frozenset(LANGUAGES))), DELETED, Query("after", TEXT, "What comes after this one"),
+                 Query("names", FLAG, "Their names alone, of any type"), *PAGED_SCHEMAS), lists=True),
     Route("POST", "/console/api/subjects/{subject}/verdict", READ, console.verdict,
           "What would registering this come to?", "DraftVerdict", body=Body(DRAFT, "register"), query=(NORMALIZE,),
           operation="Compatibility check"),

@@ -90,7 +90,13 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
         {"url": TEXT, "region": _REGION, "why": TEXT, "lacking": _list(TEXT)}, "url", "region", "why", "lacking"
     ),
     "FoundSubjects": _list(
-        _object({"subject": TEXT, "version": NUMBER, "id": NUMBER, "schemaType": TEXT, "deleted": FLAG})
+        _object(
+            {"subject": TEXT, "version": NUMBER, "id": NUMBER, "schemaType": TEXT, "deleted": FLAG},
+            "version",
+            "id",
+            "schemaType",
+            "deleted",
+        )
     ),
     "DraftVerdict": _object(
         {

@@ -1,12 +1,14 @@
 """What the console asks beyond the API: useful by itself, and in no client's way."""
 
+from dataclasses import replace
+
 from sigla.errors import SubjectNotFound
 from sigla.journal.log_entries import form_of_entry
 from sigla.model import Page, Version
 from sigla.registry import Registry, graphs, verdicts
 from sigla.registry import fields as schema_fields
 from sigla.registry.explaining import explain_part
-from sigla.rules import names
+from sigla.rules import names as read_names
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers, requests
@@ -23,16 +25,18 @@ def found(
     contains: str,
     type: str,
     deleted: bool,
+    after: str,
+    names: bool,
     offset: int,
     limit: int,
 ) -> Answer:
-    rows = registry.found_subjects(
-        names.search(subject_prefix),
-        contains=contains,
-        schema_type=type,
-        deleted=deleted,
-        page=Page(offset, limit),
-    )
+    search, page = read_names.search(subject_prefix), Page(offset, limit)
+    if after:
+        search = replace(search, after=read_names.subject(after))
+    if names:
+        found = registry.found_names(search, contains=contains, deleted=deleted, page=page)
+        return json_answer([{"subject": each.qualified} for each in found])
+    rows = registry.found_subjects(search, contains=contains, schema_type=type, deleted=deleted, page=page)
     return json_answer([answers.found_subject(subject, row) for subject, row in rows])
 
 
@@ -45,7 +49,7 @@ def graph(exchange: Exchange, registry: Registry, *, subject: str, version: str)
     scope = exchange.scope(subject)
     if scope is None:
         raise SubjectNotFound(subject=subject)
-    number: Version | None = names.version(version) if version else None
+    number: Version | None = read_names.version(version) if version else None
     return json_answer(wire.graph(graphs.graph(registry, scope, version=number)))
 
 
@@ -93,6 +97,7 @@ def caller(exchange: Exchange, registry: Registry) -> Answer:
         "zones": registry.directory is not None,
         "regions": registry.region_views().is_there(),
         "keys": exchange.keys is not None,
+        "paid-reads": registry.pays_for_reads,
     }
     return json_answer(
         {

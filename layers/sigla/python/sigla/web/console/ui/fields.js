@@ -1,7 +1,7 @@
 /** The fields of a version as a tree, searched by name, each with the version that added it. */
 
 import { html, useState } from "./vendor/preact.js";
-import { Asked, Link } from "./parts.js";
+import { Asked, Later, Link } from "./parts.js";
 import { segment } from "./registry.js";
 
 const MOST_SHOWN = 500;
@@ -12,9 +12,9 @@ const MOST_SHOWN = 500;
 export function Fields({ subject, version }) {
   return html`<section aria-labelledby="fields">
     <h3 id="fields">Fields</h3>
-    <${Asked} path=${`console/api/subjects/${segment(subject)}/fields/${version}`}>
+    <${Later} label="Show fields">${() => html`<${Asked} path=${`console/api/subjects/${segment(subject)}/fields/${version}`}>
       ${(/** @type {SchemaField[]} */ found) => (found.length ? html`<${Tree} fields=${found} subject=${subject} />` : html`<p class="hint">This schema has no fields.</p>`)}
-    <//>
+    <//>`}<//>
   </section>`;
 }
 

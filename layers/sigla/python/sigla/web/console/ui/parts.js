@@ -1,7 +1,7 @@
 /** What pages are made of: links, answers with what goes wrong on the way, schemas as text, times, pages of lists. */
 
 import { html, useEffect, useState } from "./vendor/preact.js";
-import { CONSOLE, Failure, useAsked } from "./registry.js";
+import { CONSOLE, Failure, useAsked, useIsPaid } from "./registry.js";
 
 // --- addresses ---------------------------------------------------------------------------------------------------
 
@@ -84,6 +84,19 @@ export function Problem({ failure, again }) {
     <p>${said}${failure.message} ${failure.code ? html`<span class="code">${failure.code}</span>` : ""}</p>
     ${failure.status !== 401 && failure.status !== 403 && html`<button class="quiet" onClick=${again}>Try again</button>`}
   </div>`;
+}
+
+/**
+ * What is read when it is asked for, where each read costs money; elsewhere at once.
+ *
+ * @param {{label: string, heading?: any, children: () => any}} given label: of the button. heading: stands above it until then
+ */
+export function Later({ label, heading, children }) {
+  const isPaid = useIsPaid();
+  const [isAsked, setAsked] = useState(false);
+  if (isPaid === undefined) return null;
+  if (isAsked || !isPaid) return children();
+  return html`${heading}<p><button class="quiet" aria-label=${label} onClick=${() => setAsked(true)}>Show</button></p>`;
 }
 
 // --- times, lists ------------------------------------------------------------------------------------------------

@@ -203,6 +203,12 @@ export function useCaller() {
   return useAsked(CALLER).value;
 }
 
+/** Whether each read costs money; undefined until that is known. */
+export function useIsPaid() {
+  const { value, failure } = useAsked(CALLER);
+  return failure ? false : value?.has.includes("paid-reads");
+}
+
 /** @param {string} body */
 function asJson(body) {
   try {

@@ -1,7 +1,7 @@
 /** Usage: who still reads the versions of a subject by their ids, and on which day last. */
 
 import { html } from "./vendor/preact.js";
-import { Asked, counted, Link, Name } from "./parts.js";
+import { Asked, counted, Later, Link, Name } from "./parts.js";
 import { segment } from "./registry.js";
 
 /** @typedef {{day: string, by: string, name?: string, subject?: string}} Read */
@@ -11,7 +11,7 @@ import { segment } from "./registry.js";
 export function UsageOf({ subject }) {
   return html`<section aria-labelledby="usage">
     <h2 id="usage">Usage</h2>
-    <${Asked} path=${`subjects/${segment(subject)}/usage`}>
+    <${Later} label="Show usage">${() => html`<${Asked} path=${`subjects/${segment(subject)}/usage`}>
       ${(/** @type {Usage} */ usage) => {
         const read = usage.versions.filter((each) => each.reads.length);
         return html`
@@ -31,7 +31,7 @@ export function UsageOf({ subject }) {
           <details><summary>What this does not say</summary><ul>${usage.limits.map((each) => html`<li>${each}</li>`)}</ul></details>
         `;
       }}
-    <//>
+    <//>`}<//>
   </section>`;
 }
 

@@ -1,7 +1,7 @@
 /** The contexts: spaces of ids and subjects that know nothing of each other. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Link } from "../parts.js";
+import { Asked, Heading, Later, Link } from "../parts.js";
 import { segment } from "../registry.js";
 import { ConfigChange, ModeChange, scopeOf } from "../scope_settings.js";
 
@@ -35,8 +35,8 @@ function Row({ context }) {
     <th scope="row">
       <${Link} to=${`subjects?context=${encodeURIComponent(context)}`}>${isDefault ? "default" : context}<//>
     </th>
-    <td><${Asked} path=${`config${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.compatibilityLevel ?? inherited}<//></td>
-    <td><${Asked} path=${`mode${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.mode ?? inherited}<//></td>
+    <td><${Later} label=${`Show the compatibility of ${context}`}>${() => html`<${Asked} path=${`config${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.compatibilityLevel ?? inherited}<//>`}<//></td>
+    <td><${Later} label=${`Show the mode of ${context}`}>${() => html`<${Asked} path=${`mode${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.mode ?? inherited}<//>`}<//></td>
     <td><div class="actions"><${ConfigChange} scope=${scopeOf(context)} /><${ModeChange} scope=${scopeOf(context)} /></div></td>
   </tr>`;
 }

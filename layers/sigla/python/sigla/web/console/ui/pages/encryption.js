@@ -1,7 +1,7 @@
 /** Field encryption: the keys that encrypt keys, and for which subjects there are data keys under each. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Link, Name, Pager } from "../parts.js";
+import { Asked, Heading, Later, Link, Name, Pager } from "../parts.js";
 import { query, segment } from "../registry.js";
 
 const PER_PAGE = 20;
@@ -34,11 +34,11 @@ function Kek({ name }) {
   const place = `${KEKS}/${segment(name)}`;
   return html`<tr>
     <th scope="row">${name}</th>
-    <td><${Asked} path=${`${place}?deleted=true`}>
+    <td><${Later} label=${`Show the key of ${name}`}>${() => html`<${Asked} path=${`${place}?deleted=true`}>
       ${(/** @type {any} */ found) => html`${found.kmsType}${found.shared ? html` <span class="tag">shared</span>` : ""}${found.deleted ? html` <span class="tag">soft-deleted</span>` : ""} <div class="code">${found.kmsKeyId}</div>`}
-    <//></td>
-    <td><${Asked} path=${`${place}/deks?deleted=true&limit=51`}>
+    <//>`}<//></td>
+    <td><${Later} label=${`Show the subjects of ${name}`}>${() => html`<${Asked} path=${`${place}/deks?deleted=true&limit=51`}>
       ${(/** @type {string[]} */ subjects) => (subjects.length ? subjects.slice(0, 50).map((each) => html`<div><${Link} to=${`subjects/${segment(each)}`}><${Name} subject=${each} /><//></div>`) : html`<span class="hint">none</span>`)}
-    <//></td>
+    <//>`}<//></td>
   </tr>`;
 }

@@ -2,6 +2,7 @@
 
 import { html } from "../vendor/preact.js";
 import { Asked, follow, Heading, Link, Name } from "../parts.js";
+import { segment } from "../registry.js";
 
 const SHOWN = 10;
 
@@ -44,11 +45,11 @@ export default function Overview() {
     </div>
     <section aria-labelledby="subjects">
       <h2 id="subjects">Subjects</h2>
-      <${Asked} path=${`subjects?limit=${SHOWN}`}>
-        ${(/** @type {string[]} */ found) =>
+      <${Asked} path=${`console/api/subjects?names=true&limit=${SHOWN}`}>
+        ${(/** @type {{subject: string}[]} */ found) =>
           found.length
             ? html`<ul class="names">
-                  ${found.map((each) => html`<li><${Link} to=${`subjects/${encodeURIComponent(each)}`}><${Name} subject=${each} /><//></li>`)}
+                  ${found.map(({ subject }) => html`<li><${Link} to=${`subjects/${segment(subject)}`}><${Name} subject=${subject} /><//></li>`)}
                 </ul>
                 ${found.length === SHOWN && html`<p><${Link} to="subjects">All subjects<//></p>`}`
             : html`<p>Nothing is registered yet.</p>`}

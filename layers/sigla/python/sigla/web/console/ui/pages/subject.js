@@ -1,7 +1,7 @@
 /** A subject: its versions, one of them in full, who refers to it, what is in force for it, and what became of it. */
 
 import { html, useState } from "../vendor/preact.js";
-import { Asked, follow, Heading, Link, Name, split, Time } from "../parts.js";
+import { Asked, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
 import { contextSegment, segment } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
@@ -44,7 +44,7 @@ function Whole({ subject, versions, wanted }) {
           : html`<${Version} subject=${subject} version=${shown ?? 0} versions=${versions} before=${Math.abs(versions[at - 1] ?? 0)} />`}
       </div>
     </div>
-    <${InForce} subject=${subject} />
+    <${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} />`}<//>
     <${UsageOf} subject=${subject} />
     <${History} subject=${subject} />
   `;
@@ -104,7 +104,7 @@ function Version({ subject, version, versions, before }) {
           <${SchemaText} text=${found.schema} type=${type} label=${`Text of version ${version}`} />
           <${Fields} subject=${found.subject} version=${version} />
           <${References} references=${found.references ?? []} context=${context} />
-          <${Referrers} subject=${found.subject} version=${version} />
+          <${Later} label="Show references" heading=${html`<h3>References</h3>`}>${() => html`<${Referrers} subject=${found.subject} version=${version} />`}<//>
           ${found.metadata && html`<${Beside} title="Metadata" value=${found.metadata} />`}
           ${found.ruleSet && html`<${Beside} title="Rules" value=${found.ruleSet} />`}
         `;

@@ -4,12 +4,13 @@ import { html } from "../vendor/preact.js";
 import { Asked, follow, Heading, Link, Pager, split } from "../parts.js";
 import { contextSegment, query, segment, useCaller } from "../registry.js";
 
-const PER_PAGE = 50;
+/** Of so many the newest versions are read for 20 read units of DynamoDB. */
+const PER_PAGE = 20;
 const TYPES = ["", "AVRO", "JSON", "PROTOBUF"];
 
 /** @typedef {{subject: string, version: number, id: number, schemaType: string, deleted: boolean}} FoundSubject */
 
-/** @typedef {{q: string, context: string, type: string, deleted: boolean, offset: number}} Wanted */
+/** @typedef {{q: string, context: string, type: string, deleted: boolean, offset: number, after: string}} Wanted */
 
 /** @param {{query: URLSearchParams}} given */
 export default function Subjects({ query: said }) {
@@ -19,12 +20,14 @@ export default function Subjects({ query: said }) {
     type: TYPES.includes(said.get("type") ?? "") ? said.get("type") ?? "" : "",
     deleted: said.get("deleted") === "true",
     offset: Math.max(0, Number(said.get("offset")) || 0),
+    after: said.get("after") ?? "",
   };
   const asked = query({
     contains: wanted.q,
     type: wanted.type,
     deleted: wanted.deleted,
-    offset: wanted.offset,
+    offset: wanted.after ? 0 : wanted.offset,
+    after: wanted.after,
     limit: PER_PAGE + 1,
   });
   const scope = wanted.context === "." ? "" : `:${wanted.context || "*"}:`;
@@ -42,9 +45,9 @@ function NewSubject() {
   return html`<p><${Link} to="edit">New subject<//></p>`;
 }
 
-/** @param {Wanted} wanted @param {number} offset */
-function to(wanted, offset) {
-  return `subjects${query({ ...wanted, offset })}`;
+/** @param {Wanted} wanted @param {number} offset @param {string} [after] the subject before, where that is known */
+function to(wanted, offset, after) {
+  return `subjects${query({ ...wanted, offset, after })}`;
 }
 
 /** @param {{wanted: Wanted}} given */
@@ -54,7 +57,7 @@ function Filter({ wanted }) {
     const said = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     const q = String(said.get("q") ?? "");
     const type = String(said.get("type") ?? "");
-    follow(to({ q, context: wanted.context, type, deleted: said.get("deleted") === "on", offset: 0 }, 0));
+    follow(to({ q, context: wanted.context, type, deleted: said.get("deleted") === "on", offset: 0, after: "" }, 0));
   };
   return html`<form class="filter" onSubmit=${search}>
     <label>Part of the name <input name="q" type="search" value=${wanted.q} autocomplete="off" spellcheck="false" /></label>
@@ -94,7 +97,7 @@ function Found({ found, wanted }) {
       </table>
     </div>
     <${Pager} at=${wanted.offset} per=${PER_PAGE} shown=${shown.length} hasMore=${found.length > PER_PAGE}
-      to=${(/** @type {number} */ offset) => to(wanted, offset)} />
+      to=${(/** @type {number} */ offset) => to(wanted, offset, offset > wanted.offset ? shown.at(-1)?.subject : undefined)} />
   `;
 }
 

@@ -1,0 +1,64 @@
+"""What each page asks where each read costs money, before it is asked for more.
+
+The browser's test finds that these are the calls (test_paid_reads.py), those of AWS what they cost
+(tests/unit/aws/test_console_trips.py).
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+CALLER: Final = "GET /console/api/caller"
+"""The first page of a tab asks it, for all of them."""
+
+
+def _of_subject(subject: str, version: int) -> tuple[str, ...]:
+    place = f"GET /subjects/{subject}"
+    return (
+        f"{place}/versions?deletedAsNegative=true&deleted=true",
+        f"{place}/versions/{version}?deleted=true",
+        f"{place}/history?limit=21",
+    )
+
+
+def _of_editor(subject: str) -> tuple[str, ...]:
+    return f"GET /subjects/{subject}/versions/latest", f"POST /console/api/subjects/{subject}/verdict"
+
+
+_FOUND: Final = "limit=21&subjectPrefix=%3A*%3A"
+
+CALLS: Final[Mapping[str, tuple[str, ...]]] = {
+    "": (
+        "GET /config?defaultToGlobal=true",
+        "GET /mode?defaultToGlobal=true",
+        "GET /contexts",
+        "GET /associations/resources/-/-?limit=1",
+        "GET /dek-registry/v1/keks?limit=1&deleted=true",
+        "GET /console/api/subjects?names=true&limit=10",
+        "GET /v1/metadata/version",
+    ),
+    "subjects": (f"GET /console/api/subjects?{_FOUND}",),
+    "subjects?offset=20&after=customers-value": (f"GET /console/api/subjects?after=customers-value&{_FOUND}",),
+    "subjects?deleted=true": (f"GET /console/api/subjects?deleted=true&{_FOUND}",),
+    "subjects/customers-value": _of_subject("customers-value", 2),
+    "subjects/payments-value": _of_subject("payments-value", 1),
+    "subjects/%3A.eu%3Acustomers-value": _of_subject("%3A.eu%3Acustomers-value", 1),
+    "subjects/gone-value": _of_subject("gone-value", 1),
+    "subjects/nothing": ("GET /subjects/nothing/versions?deletedAsNegative=true&deleted=true",),
+    "subjects/orders-value/edit": _of_editor("orders-value"),
+    "subjects/new-value/edit?type=PROTOBUF": _of_editor("new-value"),
+    "edit": (),
+    "subjects/orders-value/versions/1": _of_subject("orders-value", 1),
+    "subjects/orders-value/diff/1/2": (
+        "GET /subjects/orders-value/diff/1/2?deleted=true",
+        "GET /subjects/orders-value/versions/1?deleted=true",
+        "GET /subjects/orders-value/versions/2?deleted=true",
+    ),
+    "ids/default/2": ("GET /schemas/ids/2?", "GET /schemas/ids/2/versions?deleted=true&"),
+    "guids/none": ("GET /schemas/guids/none", "GET /schemas/guids/none/ids"),
+    "contexts": ("GET /contexts",),
+    "settings": ("GET /settings?limit=101&offset=0",),
+    "decode": (),
+    "zones": ("GET /zones",),
+    "associations": ("GET /associations/resources/-/-?limit=51",),
+    "encryption": ("GET /dek-registry/v1/keks?deleted=true&limit=21",),
+}

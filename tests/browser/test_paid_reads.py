@@ -1,0 +1,76 @@
+"""Where each read costs money, a page asks for little, and for more when that is asked for."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.browser.conftest import Come, Look, Opens, settled
+from tests.browser.paid_calls import CALLER, CALLS
+from tests.browser.test_pages import violations
+from tests.protocol.clients.server import Server
+
+pytestmark = pytest.mark.process
+
+
+def as_in_aws(route: Route) -> None:
+    """The answer of a function: it has no log of the whole registry, and each read costs money."""
+    answer = route.fetch()
+    told = answer.json()
+    route.fulfill(response=answer, json={**told, "has": ["paid-reads"]})
+
+
+def paid(page: Page) -> Page:
+    page.route("**/console/api/caller", as_in_aws)
+    return page
+
+
+def test_each_page_asks_what_is_counted(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry))
+    asked: list[str] = []
+
+    def note(request: Request) -> None:
+        path = request.url.removeprefix(registry.url)
+        if not path.startswith("/console/") or path.startswith("/console/api/"):
+            asked.append(f"{request.method} {path}")
+
+    page.on("request", note)
+    for path, calls in CALLS.items():
+        page.goto("about:blank")
+        asked.clear()
+        page.goto(f"{registry.url}/console/{path}")
+        settled(page)
+        if calls and calls[-1].startswith("POST"):
+            expect(page.get_by_role("region", name="Verdict")).to_contain_text(
+                re.compile("version|empty|known", re.IGNORECASE)
+            )
+        assert sorted(set(asked)) == sorted({CALLER, *calls}), path
+
+
+def test_what_is_left_out_is_shown_when_it_is_asked_for(come: Come, registry: Server) -> None:
+    way = come(registry, "decode")
+    page = paid(way.page)
+    page.goto(f"{registry.url}/console/subjects/customers-value")
+    expect(page.get_by_role("region", name="History", exact=True).first).to_contain_text("registered version 2")
+    for button, shown in (
+        ("Show fields", page.get_by_role("row", name=re.compile("^email"))),
+        ("Show references", page.get_by_role("heading", name="All references")),
+        ("Show compatibility and mode", page.get_by_text("BACKWARD", exact=True)),
+        ("Show usage", page.get_by_text("What this does not say")),
+    ):
+        expect(shown).to_have_count(0)
+        way.choose(page.get_by_role("button", name=button))
+        expect(shown).to_be_visible()
+
+
+def test_pages_that_leave_something_out_can_be_read_by_all(
+    registry: Server, opened: Opens, packages: Path, look: Look
+) -> None:
+    page = paid(opened(registry, look=look))
+    for path in ("subjects/customers-value", "contexts", "encryption"):
+        page.goto(f"{registry.url}/console/{path}")
+        settled(page)
+        expect(page.get_by_role("button", name=re.compile("^Show ")).first).to_be_visible()
+        assert violations(page, packages) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth") == look.width, path
