@@ -123,7 +123,7 @@ def test_a_registry_of_many_contexts_is_followed(primary: Server, tmp_path: Path
         eventually(lambda: "sigla_region_behind_seconds" in follower.ask("GET", "/metrics").body.decode())
         registered(primary, "later", LONG)
         eventually(lambda: follower.ask("GET", "/subjects/later/versions/1").headers.get("x-sigla-behind"))
-        assert "sigla_region_stopped 0" in follower.ask("GET", "/metrics").body.decode()
+        assert "\nsigla_region_stopped 0" in follower.ask("GET", "/metrics").body.decode()
 
 
 def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> N
                 assert answer.status == 500
                 assert answer.json["error_code"] == 50003
             assert follower.ask("GET", "/health/ready").status == 200
-            assert "sigla_region_stopped 1" in follower.ask("GET", "/metrics").body.decode()
+            assert "\nsigla_region_stopped 1" in follower.ask("GET", "/metrics").body.decode()
 
 
 def test_both_are_started_again_with_the_same_words_or_with_none(tmp_path: Path) -> None:

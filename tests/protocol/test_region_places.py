@@ -1,11 +1,20 @@
 """One place beside a primary, and more regions that want it: what is refused, what is told, and who goes on."""
 
 import json
+import re
+import shutil
+import threading
+from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from sigla.opening import directory
+from sigla.regions.nouns import RegionKind
+from sigla.settings import Address
 from tests.protocol.clients.server import Server, run, serving
 from tests.waiting import eventually
 
@@ -95,7 +104,7 @@ def _joins_when_there_is_room(back: Server, primary: Server) -> None:
     assert back.ask("PUT", "/regions/role", {"seen": seen, "role": joining}).json == {"changed": True}
     eventually(lambda: "follows it already" in region(back)["problem"])
     assert back.ask("GET", "/subjects/alone/versions/1").status == 200
-    assert "sigla_region_stopped 1" in back.ask("GET", "/metrics").body.decode()
+    assert "\nsigla_region_stopped 1" in back.ask("GET", "/metrics").body.decode()
     shown = run("regions", back.url)
     assert "follows it already" in shown.stdout
     assert run("regions", "dismiss", primary.url, "--yes").returncode == 0
@@ -141,3 +150,126 @@ def test_records_of_a_region_that_was_passed_over_are_read_there_before_it_has_r
             b.kill()
             assert [back.ask("GET", path).json["schema"] for path in paths] == [LONG["schema"]] * 2
             assert back.ask("GET", "/schemas/ids/77").json["error_code"] == 50003
+
+
+def test_of_two_that_are_served_from_copies_of_one_directory_the_newer_one_goes_on(tmp_path: Path) -> None:
+    """Both would be told how far ids are given in turns, and either believe that it has heard all of it."""
+    with serving(tmp_path / "a") as a:
+        with following(a, tmp_path / "b"):
+            pass
+        shutil.copytree(tmp_path / "b", tmp_path / "copy")
+        with following(a, tmp_path / "b") as b:
+            for _ in range(2):
+                with following(a, tmp_path / "copy") as copy:
+                    register(a, "s", INT)
+                    eventually(lambda: "another copy of this follower's directory is served" in region(b)["problem"])
+                    eventually(lambda: copy.ask("GET", "/subjects").json == ["s"])
+                    assert region(copy)["problem"] == ""
+            assert "stopped  This registry cannot be followed: another copy" in run("regions", b.url).stdout
+            for way in ([], ["--force"]):
+                refused = run("promote", b.url, *way, "--yes")
+                assert (refused.returncode, "another copy of this follower" in refused.stderr) == (2, True)
+        a.kill()
+        with serving(tmp_path / "b") as b:
+            refused = run("promote", b.url, "--force", "--yes")
+            assert (refused.returncode, "does not have everything yet" in refused.stderr) == (2, True), "it may lack"
+        with serving(tmp_path / "a", "--port", str(a.port)), serving(tmp_path / "b") as b:
+            eventually(lambda: is_follower(b))
+            assert b.ask("GET", "/subjects").json == ["s"]
+
+
+def test_who_cannot_begin_to_follow_ends_with_a_sentence(tmp_path: Path) -> None:
+    """Where waiting cannot help, before there is a copy and after that; a primary that is silent is waited for."""
+    keys = {name: made_key(tmp_path / "a", name, kind) for name, kind in (("admin", "admin"), ("small", "reader"))}
+    wrong = {"SIGLA_USER": "admin", "SIGLA_SECRET": "x" * 40}
+    small = {"SIGLA_USER": "small", "SIGLA_SECRET": keys["small"]}
+    admin = {"SIGLA_USER": "admin", "SIGLA_SECRET": keys["admin"]}
+
+    def refused(url: str, **user: str) -> str:
+        words = ["serve", "--auth", "--port", "0", "--data", str(tmp_path / "b"), "--follow", url]
+        ended = run(*words, **user)
+        assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1), ended.stderr
+        return ended.stderr
+
+    with other_product() as elsewhere:
+        assert "cannot be followed: another server answers there" in refused(elsewhere)
+    with serving(tmp_path / "a", "--auth") as a:
+        for user in (wrong, small, {}):
+            assert "it wants the key of an administrator: give --user NAME" in refused(a.url, **user)
+        with serving(tmp_path / "b", "--auth", "--follow", a.url, settings=admin) as b:
+            eventually(lambda: "sigla_region_behind_seconds" in metrics(b, admin))
+            name = json.loads(run("regions", a.url, "--json", **admin).stdout)["regions"][0]["peer"]
+        with directory(Address.of(str(tmp_path / "b"))) as store:  # as of one that another one has outrun
+            seen = store.region.role()
+            assert seen
+            assert store.region.set_role(seen, replace(seen, kind=RegionKind.JOINING, name="late"))
+        assert f"{name} follows it already" in refused(a.url, **admin)
+        assert "it wants the key of an administrator" in refused(a.url, **wrong)
+    with serving(tmp_path / "b", "--auth", "--follow", a.url, settings=admin) as b:
+        assert b.ask("GET", "/health/live").status == 200
+
+
+def test_a_follower_whose_key_was_revoked_shows_it(tmp_path: Path) -> None:
+    admin = {"SIGLA_USER": "admin", "SIGLA_SECRET": made_key(tmp_path / "a", "admin", "admin")}
+    with serving(tmp_path / "a", "--auth") as a:
+        port = str(a.port)
+        with serving(tmp_path / "b", "--auth", "--follow", a.url, settings=admin) as b:
+            eventually(lambda: "\nsigla_region_stopped 0" in metrics(b, admin))
+    assert run("keys", "revoke", "admin", "--data", str(tmp_path / "a")).returncode == 0
+    with (
+        serving(tmp_path / "a", "--auth", "--port", port),
+        serving(tmp_path / "b", "--auth", "--follow", a.url, settings=admin) as b,
+    ):
+        eventually(lambda: "\nsigla_region_stopped 1" in metrics(b, admin))
+        shown = run("regions", b.url, **admin).stdout
+        assert "stopped  This registry cannot be followed: it wants the key of an administrator" in shown
+
+
+def metrics(server: Server, user: dict[str, str]) -> str:
+    key = b64encode(f"{user['SIGLA_USER']}:{user['SIGLA_SECRET']}".encode()).decode()
+    answer = server.ask("GET", "/metrics", headers={"Authorization": f"Basic {key}"})
+    assert answer.status == 200, answer
+    return answer.body.decode()
+
+
+def made_key(data: Path, name: str, kind: str) -> str:
+    made = run("keys", "create", name, "--role", kind, "--data", str(data), "--json")
+    return str(json.loads(made.stdout)["secret"])
+
+
+@contextmanager
+def other_product() -> Iterator[str]:
+    """It answers everything with a page."""
+
+    class Page(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>Welcome</html>")
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_address[1]}"
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+def test_who_is_to_be_abandoned_is_told_so_that_a_person_knows_it(tmp_path: Path) -> None:
+    with serving(tmp_path / "a") as a, following(a, tmp_path / "b") as b:
+        name = role(a)["peer"]
+        assert run("regions", "dismiss", a.url, "--yes").returncode == 0
+        shown = rf"{re.escape(name)}, served at {b.url}, heard of last at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
+        asked = run("regions", "abandon", a.url)
+        assert (asked.returncode, bool(re.search(f"Give up {shown}\\?", asked.stderr))) == (2, True), asked.stderr
+        assert re.search(f"not brought is what this one had: {shown}\n", run("regions", a.url).stdout)
+        assert run("regions", "abandon", a.url, "--yes").returncode == 0
+        again = run("regions", "abandon", a.url)
+        assert (again.returncode, again.stderr) == (0, ""), "and what is done is not asked again"
+        assert again.stdout == "Nothing is left to be given up: nothing was changed.\n"
+        assert role(a)["traces"] == ""

@@ -199,7 +199,7 @@ def test_by_force_the_follower_goes_on_with_what_it_has(opened: Opened) -> None:
     assert carried_out(promotion.forced(pair.roles[1], now=NOW)).changed
     a, b = pair.seen
     assert a == replace(PRIMARY, open=False)
-    assert b == Role(2, RegionKind.PRIMARY, peer="A", reconciled=False, adopts=True)
+    assert b == Role(2, RegionKind.PRIMARY, peer="A", reconciled=False, adopts=True, traces="A\tA\t0")
     with pytest.raises(Closed):
         register("after", TWO)(pair.a.registry)
     assert register("after", THREE)(pair.b.registry).id == rules.BLOCK + 1

@@ -110,5 +110,6 @@ def _begin(address: Address, url: str) -> None:
         epoch = seen.epoch if seen else 1
         begun = Role(epoch, RegionKind.JOINING, name=drawn_name(), peer=url)
         # What its primary is not reconciled with, it is not either.
-        kept = replace(begun, reconciled=seen.reconciled, lost=seen.lost, pair=seen.pair) if seen else begun
+        known = {name: getattr(seen, name) for name in ("reconciled", "lost", "pair", "traces")} if seen else {}
+        kept = replace(begun, **known)
         store.region.set_role(seen, kept)

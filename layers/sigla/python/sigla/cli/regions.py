@@ -8,7 +8,15 @@ from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.promote import address_of_region, opened_pair, opened_region, refusals
-from sigla.cli.regions_told import form_of_role, shown_time, tell, tell_dismissed, tell_of_dismissal
+from sigla.cli.regions_told import (
+    form_of_role,
+    may_be_abandoned,
+    shown_time,
+    shown_traces,
+    tell_dismissed,
+    tell_of_abandonment,
+    tell_of_dismissal,
+)
 from sigla.cli.served_regions import abandon_served, are_served, dismiss_served, show_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
@@ -113,7 +121,8 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
             if number:
                 print(f"  waits    {number} commits {what}")
         if not region.get("reconciled", True):
-            print("  open     what the other region had is not brought: `sigla regions abandon` gives it up")
+            print(f"  open     not brought is what this one had: {shown_traces(region['out'])}")
+            print("           `sigla rejoin` brings it; if that never comes back, `sigla regions abandon` gives it up")
     if missing is not None:
         print("A forced promotion would lose nothing now." if not missing else "A forced promotion would lose now:")
         for sentence in missing:
@@ -139,9 +148,7 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
     address = address_of_region(urls[0], args.registry)
     with refusals(), opened_region(address) as store:
         role = store.region.role()
-        tell(f"The region before {address} never comes back. What it had and {address} lacks is lost, and its ids may")
-        tell("be brought here with another meaning.")
-        if not asking(args)(f"Give up {(role and (role.lost or role.peer)) or 'that region'}?"):
+        if role and may_be_abandoned(role) and not asking(args)(tell_of_abandonment(str(address), role)):
             raise Refused("Nothing was changed.")
         done = carried_out(promotion.abandoned(store.region))
     print("It is given up." if done.changed else "Nothing is left to be given up: nothing was changed.")

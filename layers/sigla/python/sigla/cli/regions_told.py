@@ -5,7 +5,7 @@ import sys
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from sigla.regions.nouns import Role
@@ -36,7 +36,31 @@ def form_of_role(role: "Role | None") -> dict[str, Any]:
         "open": role.writes,
         "peer": role.peer,
         "reconciled": role.reconciled,
+        "out": [each._asdict() for each in role.out],
     }
+
+
+def may_be_abandoned(role: "Role | None") -> bool:
+    """Whether it is a primary that another region may have more than."""
+    return role is not None and role.kind.value == "primary" and not role.reconciled
+
+
+def shown_traces(traces: "Sequence[Mapping[str, Any]]") -> str:
+    """Regions that are out, for people who never saw the names that they have drawn."""
+    return " and ".join(map(_shown_trace, traces)) or "that region"
+
+
+def _shown_trace(trace: "Mapping[str, Any]") -> str:
+    where = f", served at {trace['url']}" if trace["url"] not in ("", trace["name"]) else ""
+    when = f", heard of last at {shown_time(trace['seen'])}" if trace["seen"] else ""
+    return f"{trace['name']}{where}{when}"
+
+
+def tell_of_abandonment(here: str, role: "Role") -> str:
+    """What it means to give up the region before a promotion; what is to be asked."""
+    tell(f"The region before {here} never comes back. What it had and {here} lacks is lost, and its ids may")
+    tell("be brought here with another meaning.")
+    return f"Give up {shown_traces([each._asdict() for each in role.out])}?"
 
 
 def tell_of_force(here: str) -> None:

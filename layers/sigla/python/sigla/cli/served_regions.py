@@ -10,11 +10,13 @@ from sigla.cli.credentials import user_of
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.regions_told import (
     form_of_role,
+    may_be_abandoned,
     put_into_report,
     shown_time,
     tell,
     tell_dismissed,
     tell_left,
+    tell_of_abandonment,
     tell_of_dismissal,
     tell_of_force,
 )
@@ -122,9 +124,7 @@ def abandon_served(args: argparse.Namespace, url: str) -> int:
     """0. Raises Misuse, Refused."""
     with asked_region(args, url) as region:
         role = region.role()
-        tell(f"The region before {url} never comes back. What it had and {url} lacks is lost, and its ids may be")
-        tell("brought here with another meaning.")
-        if not asking(args)(f"Give up {(role and (role.lost or role.peer)) or 'that region'}?"):
+        if role and may_be_abandoned(role) and not asking(args)(tell_of_abandonment(url, role)):
             raise Refused("Nothing was changed.")
         done = region.abandon()
     print("It is given up." if done["changed"] else "Nothing is left to be given up: nothing was changed.")

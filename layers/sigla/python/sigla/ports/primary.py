@@ -19,7 +19,9 @@ class NextAsked(NamedTuple):
     long the answer may take where there is nothing to tell. all_ceilings: it does not know them yet.
     heard: ceilings that it was told and keeps. served: the URL where it is served itself; without a host where it
     listens to every address of its machine; empty where that is not known. token: of its role. kept, apart: the number
-    of the offer that it has kept, and of one that it has not, because something else stands there; 0: of none.
+    of the offer that it has kept, and of one that it has not, because something else stands there; 0: of none. run:
+    drawn when it began to ask, by which two that are served from copies of one directory are told apart; empty for a
+    question beside.
     """
 
     follower: str
@@ -32,6 +34,7 @@ class NextAsked(NamedTuple):
     token: str = ""
     kept: int = 0
     apart: int = 0
+    run: str = ""
 
 
 class Offer(NamedTuple):

@@ -2,6 +2,7 @@
 
 import secrets
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from enum import StrEnum
@@ -15,7 +16,7 @@ from sigla.ports.primary import NextAsked, NextTold, Offer
 from sigla.ports.regions import Region
 from sigla.ports.replaying import Shipment, Shipper
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
-from sigla.regions.refusals import GIVEN_UP, NotFollowed
+from sigla.regions.refusals import GIVEN_UP, SERVED_TWICE, NotFollowed
 from sigla.regions.replay import JournalPlace
 
 AT_ONCE: Final = 200
@@ -29,6 +30,8 @@ PATIENCE_S: Final = 2.0
 DISMISS: Final = (
     "If that one is lost for good, `sigla regions dismiss` with the URL of this registry makes room for another"
 )
+RUNS: Final = 1_000
+"""So many starts of followers are remembered."""
 SILENT_MS: Final = 60_000
 """A follower that has not asked for so long is not waited for."""
 
@@ -61,8 +64,22 @@ class PolledFollower:
         self._offer: Offer | None = None
         self._taking = Taking.SILENT
         self._is_silent = False
+        self._run = ""
+        self._runs_before = deque[str](maxlen=RUNS)
         self.wake: Callable[[], None] = lambda: None
         """Has an answer that waits sent at once."""
+
+    def check_run(self, run: str) -> None:
+        """One that was followed by another run has ended, unless its directory was copied. Raises NotFollowed.
+
+        The newer one goes on: a follower that is started again is not to wait until the one before has fallen silent.
+        """
+        with self._changed:
+            if run in self._runs_before:
+                raise NotFollowed(why=f"{SERVED_TWICE}. Serve one of them, and begin anew with an empty directory")
+            if run and run != self._run:
+                self._runs_before.extend([self._run] if self._run else [])
+                self._run = run
 
     def asks(self, asked: NextAsked) -> None:
         """Takes note of what it has heard."""
@@ -191,11 +208,13 @@ class Followed:
         if asked.follower in role.given_up:
             raise NotFollowed(why=f"{GIVEN_UP}. Begin anew, in an empty directory")
         if role.kind is RegionKind.PRIMARY and role.epoch != asked.epoch:
-            raise NotFollowed(why=f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}")
+            epochs = f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}"
+            raise NotFollowed(why=f"{epochs}. Begin anew, in an empty directory")
         if role.peer != asked.follower:
             check_may_follow(role, asked.token)
         if asked.end.position and self._place(asked.end.position) != asked.end:
             raise NotFollowed(why=f"its journal has another row {asked.end.position}: the two have gone apart")
+        self.follower.check_run(asked.run)
         known = replace(role, peer=asked.follower, at=asked.served or role.at)
         if known != role and not self._region.set_role(role, known):
             self.check(asked)

@@ -1,5 +1,6 @@
 """A region that follows another one: it asks what comes next and carries it out, for as long as it runs."""
 
+import secrets
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -15,7 +16,7 @@ from sigla.ports.regions import Region
 from sigla.ports.replaying import OrderedReplayer
 from sigla.regions.followed import hear
 from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.refusals import GIVEN_UP, NotFollowed
+from sigla.regions.refusals import GIVEN_UP, SERVED_TWICE, NotFollowed
 from sigla.regions.replay import JournalPlace, Verdict
 
 WAIT_MS: Final = 20_000
@@ -79,6 +80,7 @@ class RegionFollower:
         self._primary = primary
         self._role = role
         self._served = served
+        self._run_name = secrets.token_hex(8)
         self._tell = tell
         self._moved = moved
         self._thread = threading.Thread(target=self._run, name="sigla-follower", daemon=True)
@@ -90,6 +92,8 @@ class RegionFollower:
         self._complete_at: int | None = None
         self._position = here.end().position
         self._problem = ""
+        self.ended = False
+        """Whether it asks no more, because another copy of its directory is served."""
         self.given_up = False
         """Whether its primary said so, as far as it has answered."""
 
@@ -132,10 +136,20 @@ class RegionFollower:
                 if self._over.is_set():
                     return
                 self._note(problem)
+                if SERVED_TWICE in self._problem:
+                    self._end()
+                    return
                 self._over.wait(backoff.most_s(lost))
                 lost += 1
             else:
                 lost = 0
+
+    def _end(self) -> None:
+        """The other one is told how far ids are given, and this one is not: it joins anew before it is promoted."""
+        self.ended = True
+        now = self._here.region.role()
+        if now is not None and now.kind is RegionKind.FOLLOWER and now.epoch == self._role.epoch:
+            self._here.region.set_role(now, replace(now, kind=RegionKind.JOINING))
 
     def turn(self) -> None:
         """One question, and what comes of its answer. Raises StoreError, NotFollowed."""
@@ -152,6 +166,7 @@ class RegionFollower:
             role.token,
             self._kept,
             self._apart,
+            self._run_name,
         )
         asked_at = self._here.clock.elapsed()
         told = self._primary.told(asked)
@@ -177,15 +192,16 @@ class RegionFollower:
     def _learn(self, lost: Sequence[str] | None) -> None:
         """What its primary is not reconciled with, it is not either; and no longer than that."""
         known = self._role
-        wanted = replace(known, reconciled=lost is None, lost=", ".join(lost or ()))
-        if wanted == known:
+        learnt: dict[str, Any] = {"reconciled": lost is None, "lost": ", ".join(lost or ())}
+        learnt |= {"traces": known.traces * (lost is not None)}
+        if replace(known, **learnt) == known:
             return
         now = self._here.region.role()
         # One that is being promoted is left alone: it takes what its primary says of this then.
         if now is None or (now.kind, now.epoch, now.token) != (known.kind, known.epoch, known.token):
             return
-        if self._here.region.set_role(now, replace(now, reconciled=wanted.reconciled, lost=wanted.lost)):
-            self._role = replace(wanted, turn=now.turn + 1)
+        if self._here.region.set_role(now, replace(now, **learnt)):
+            self._role = replace(known, **learnt, turn=now.turn + 1)
 
     def _carry_out(self, told: NextTold) -> None:
         """Raises StoreError."""
@@ -205,7 +221,8 @@ class RegionFollower:
             told, self._problem = self._problem, words
             self.given_up |= GIVEN_UP in words
         if told != words:
-            self._tell({"event": STOPPED, "why": words, "again": "in some seconds"})
+            again = "when it is started again" if SERVED_TWICE in words else "in some seconds"
+            self._tell({"event": STOPPED, "why": words, "again": again})
 
 
 class Diverged(StoreError):

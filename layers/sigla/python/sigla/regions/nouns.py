@@ -1,6 +1,6 @@
 """What a region is to the other one, and how far the ids of a context are given."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -12,6 +12,22 @@ class RegionKind(StrEnum):
     FOLLOWER = "follower"
     JOINING = "joining"
     """It does not know everything yet, or not any more, as after its table was restored."""
+
+
+class Trace(NamedTuple):
+    """What is known of a region that is out. url: where it was served; empty where that is not known.
+
+    seen: when it was heard of last, in milliseconds since the epoch; 0: that is not known.
+    """
+
+    name: str
+    url: str
+    seen: int
+
+
+def _trace_of(line: str) -> Trace:
+    name, url, seen = line.split("\t")
+    return Trace(name, url, int(seen))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +42,8 @@ class Role:
     directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
     lost: names of regions that were given up and may have what this one lacks, while that is not reconciled. pair:
     drawn with the first role of a registry that is served: both of its regions have the same. adopts: since a promotion
-    by force, an id that no version holds means what its body says (`regions.adoption`). turn: goes up by one with each
-    change of the role; set by the store.
+    by force, an id that no version holds means what its body says (`regions.adoption`). traces: of `out`. turn: goes up
+    by one with each change of the role; set by the store.
     """
 
     epoch: int
@@ -42,12 +58,29 @@ class Role:
     lost: str = ""
     pair: str = ""
     adopts: bool = False
+    traces: str = ""
     turn: int = 0
 
     @property
     def given_up(self) -> list[str]:
         """The names in `lost`."""
         return [name for name in self.lost.split(", ") if name]
+
+    @property
+    def out(self) -> "list[Trace]":
+        """Regions that may have what this one lacks, for people."""
+        passed_over = [self.peer] if "://" in self.peer and not self.token else []
+        known = {each.name: each for each in map(_trace_of, self.traces.splitlines())}
+        unknown = [Trace(name, "", 0) for name in (*self.given_up, *passed_over) if name not in known]
+        return [] if self.reconciled else [*known.values(), *unknown]
+
+    def with_trace(self, trace: "Trace") -> "Role":
+        """It remembers where another region was, until that is back or abandoned."""
+        return replace(self, traces="\n".join([*self.traces.splitlines(), "\t".join(map(str, trace))]))
+
+    def without_traces(self, *names: str) -> "Role":
+        lines = [line for line in self.traces.splitlines() if _trace_of(line).name not in names]
+        return replace(self, traces="\n".join(lines))
 
     @property
     def writes(self) -> bool:

@@ -21,7 +21,7 @@ from sigla.ports.regions import Roles
 from sigla.ports.replaying import Drain
 from sigla.regions import rules
 from sigla.regions.giving import Course
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.refusals import (
     AlreadyPromoted,
     NoSecondRegion,
@@ -96,8 +96,8 @@ def undone(here: Roles, there: Roles) -> Course[Promotion]:
     return Promotion(ours, changed=True)
 
 
-def forced(here: Roles, *, now: int) -> Course[Promotion]:
-    """Promotes this region, whatever the other one does.
+def forced(here: Roles, *, now: int, seen: int = 0) -> Course[Promotion]:
+    """Promotes this region, whatever the other one does. seen: when that was heard of last, as of `Trace`.
 
     Raises NoSecondRegion, StillJoining, RoleTooNew, RoleChanged.
     """
@@ -106,6 +106,7 @@ def forced(here: Roles, *, now: int) -> Course[Promotion]:
         return Promotion(ours, changed=False)
     check_promotable(ours, now)
     role = replace(_primary(ours, ours), token="", reconciled=False, adopts=True)
+    role = role.with_trace(Trace(ours.peer, ours.peer, seen))
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
@@ -131,11 +132,15 @@ def abandoned(here: Roles) -> Course[Promotion]:
         raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="primary")
     if ours.reconciled:
         return Promotion(ours, changed=False)
-    return Promotion((yield from set_role(here, ours, replace(ours, reconciled=True, lost=""))), changed=True)
+    return Promotion(
+        (yield from set_role(here, ours, replace(ours, reconciled=True, lost="", traces=""))), changed=True
+    )
 
 
-def dismissed(here: Roles, follower: str) -> Course[Promotion]:
+def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]:
     """Gives up the region that follows, which is lost, so that another one may. follower: its name, as it was seen.
+
+    seen: when it was heard of last, as of `Trace`.
 
     It may have been promoted by force. Then it gives ids up to the end of the block that the next epoch is granted, and
     none beyond: for those it would have to be followed, and is not before it is reconciled. So this region takes the
@@ -154,7 +159,8 @@ def dismissed(here: Roles, follower: str) -> Course[Promotion]:
         raise RoleChanged
     lost = ", ".join((*ours.given_up, ours.peer))
     role = replace(ours, epoch=ours.epoch + 2, peer="", at="", token="", reconciled=False, lost=lost)
-    return Promotion((yield from set_role(here, ours, role)), changed=True)
+    trace = Trace(ours.peer, ours.at, seen)
+    return Promotion((yield from set_role(here, ours, role.with_trace(trace))), changed=True)
 
 
 def _role(at: Roles) -> Course[Role]:
@@ -202,7 +208,8 @@ def _check_under_way(here: Roles, there: Roles, ours: Role, theirs: Role) -> Cou
 
 
 def _primary(ours: Role, theirs: Role) -> Role:
-    known = replace(ours, reconciled=theirs.reconciled, lost=theirs.lost, adopts=ours.adopts or theirs.adopts)
+    known = replace(ours, reconciled=theirs.reconciled, lost=theirs.lost, traces=theirs.traces)
+    known = replace(known, adopts=ours.adopts or theirs.adopts)
     return replace(known, epoch=ours.epoch + 1, kind=RegionKind.PRIMARY, open=True)
 
 

@@ -47,7 +47,9 @@ class NotFollowed(OperationNotPermitted):
 
 
 GIVEN_UP: Final = "this follower was given up there"
-"""What a primary says to a follower that is told so for good."""
+"""What a primary says to a follower that it has given up."""
+SERVED_TWICE: Final = "another copy of this follower's directory is served, and asks as the same follower"
+"""What a primary says to the one of both that was there before."""
 
 
 class NoRegionHere(OperationNotPermitted):

@@ -96,5 +96,6 @@ def reconciled(role: Role, name: str) -> Role:
         return role
     others = [each for each in role.given_up if each != name]
     if others != role.given_up and "://" in role.peer:
-        return replace(role, lost=", ".join(others))
-    return replace(role, reconciled=not others, lost=", ".join(others), peer="" if others else role.peer)
+        return replace(role, lost=", ".join(others)).without_traces(name)
+    peer = "" if others else role.peer
+    return replace(role, reconciled=not others, lost=", ".join(others), peer=peer).without_traces(name, role.peer)

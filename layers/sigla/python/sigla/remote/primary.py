@@ -22,6 +22,9 @@ from sigla.remote.urls import is_url, shown_url
 JOURNAL: Final = "/regions/journal"
 COPY: Final = "/regions/copy"
 
+_ANOTHER: Final = "another server answers there, or an older release of Sigla"
+_PACKED: Final = b"\x1f\x8b"
+"""A backup begins so, as any file of gzip does."""
 PIECE: Final = 2**20
 CONNECT_S: Final = 1.0
 """For so long a request that is sent on may take to be connected."""
@@ -63,6 +66,7 @@ class RemotePrimary:
             "token": asked.token,
             "kept": asked.kept,
             "apart": asked.apart,
+            "run": asked.run,
         }
         with self._under_way(RemoteLimits(asked.wait_ms / 1000 + 10)) as connection:
             try:
@@ -75,8 +79,12 @@ class RemotePrimary:
         with self._under_way(RemoteLimits(60.0)) as connection:
             try:
                 answer = self._asked(connection, COPY)
-                while piece := answer.read(PIECE):
+                piece = answer.read(PIECE)
+                if not piece.startswith(_PACKED):
+                    raise NotFollowed(why=_ANOTHER)
+                while piece:
                     write(piece)
+                    piece = answer.read(PIECE)
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
@@ -144,7 +152,7 @@ class RemotePrimary:
                 why="it wants the key of an administrator: give --user NAME, or set SIGLA_USER and SIGLA_SECRET"
             )
         if answer.status == 404:
-            raise NotFollowed(why="another server answers there, or an older release of Sigla")
+            raise NotFollowed(why=_ANOTHER)
         if answer.status < 500:
             raise NotFollowed(
                 why=sentence.removeprefix(NotFollowed.text.partition("{")[0]) or f"it says {answer.status}"

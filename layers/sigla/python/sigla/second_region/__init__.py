@@ -12,6 +12,7 @@ from sigla.observe import Teller
 from sigla.regions.followed import Followed, PolledFollower
 from sigla.regions.handing import HandsOver
 from sigla.regions.nouns import RegionKind
+from sigla.regions.refusals import NotFollowed
 from sigla.remote.failures import RemoteMisused
 from sigla.second_region.control import ServedRegion
 from sigla.second_region.keeper import BeginsAnew, Exporters, RegionKeeper
@@ -100,11 +101,18 @@ def region_of_server(
     leading = Leading(followed(store, polled), said.copy, authenticate, guesses, store.clock)
     store.follow_ceilings(polled)
     store.on_committed(leading.wake)
+    store.on_role_changed(leading.hear)
     over = HandsOver(polled, role, required=required, tell=tell)
     store.on_role_changed(over.hear)
     store.hand_over(over)
     tables = RoleTables(store.journal.end, store.region.look)
-    control = ServedRegion(store, user=said.user, follower=lambda: keeper.follower, problem=lambda: keeper.problem)
+    control = ServedRegion(
+        store,
+        user=said.user,
+        follower=lambda: keeper.follower,
+        problem=lambda: keeper.problem,
+        asked_ms_ago=lambda: polled.asked_ms_ago,
+    )
     keeper = RegionKeeper(
         store,
         tables,
@@ -118,6 +126,8 @@ def region_of_server(
     until.callback(keeper.stop)
     try:
         keeper.begin(role, said.url)
+    except NotFollowed as refused:
+        raise DataNotOpened(refused.message) from None
     except RemoteMisused as wrong:
         if said.url:
             raise DataNotOpened(str(wrong)) from None

@@ -54,6 +54,7 @@ class ServedRegion:
     """user: NAME:SECRET, with which the other region is asked.
 
     follower: what follows now; None where nothing does. problem: why a region that joins has no copy yet.
+    asked_ms_ago: when the follower has asked last.
     """
 
     def __init__(
@@ -63,12 +64,14 @@ class ServedRegion:
         user: str,
         follower: Callable[[], RegionFollower | None],
         problem: Callable[[], str],
+        asked_ms_ago: Callable[[], int | None],
     ) -> None:
         self._store = store
         self._region = store.region
         self._user = user
         self._follower = follower
         self._problem = problem
+        self._asked_ms_ago = asked_ms_ago
         self._one_at_a_time = threading.Lock()
 
     def report(self) -> RegionReport:
@@ -103,6 +106,7 @@ class ServedRegion:
                 raise RegionRefused(why="The URL by which the primary is to reach this region is missing: give --url")
             role = self._role()
             _check_not_passed_over(role)
+            self._check_goes_on()
             if role.kind is RegionKind.PRIMARY and not is_url(primary or role.peer):
                 return Promoted(role, changed=False)  # the other one has followed since
             there = self.other(primary or role.peer)
@@ -125,11 +129,13 @@ class ServedRegion:
             _check_not_passed_over(role)
             if role.kind is RegionKind.PRIMARY:
                 return Promoted(role, changed=False)
+            self._check_goes_on()
             promotion.check_promotable(role, self._store.clock.now())
             there, follower = self.other(primary or role.peer), self._follower()
             closed = self._closed(there, role)
             given_up = follower is not None and follower.given_up
-            done = carried_out(promotion.forced(self._region, now=self._store.clock.now()))
+            now, behind = self._store.clock.now(), follower.how_far.behind_ms if follower else None
+            done = carried_out(promotion.forced(self._region, now=now, seen=0 if behind is None else now - behind))
             return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up)
 
     def undo(self, primary: str) -> Promoted:
@@ -148,7 +154,9 @@ class ServedRegion:
 
     def dismiss(self, follower: str) -> Promoted:
         with self._course():
-            done = carried_out(promotion.dismissed(self._region, follower))
+            ago = self._asked_ms_ago()
+            seen = 0 if ago is None else self._store.clock.now() - ago
+            done = carried_out(promotion.dismissed(self._region, follower, seen=seen))
             return Promoted(done.role, done.changed, other=follower)
 
     def bring(self, url: str) -> BroughtBack:
@@ -190,6 +198,12 @@ class ServedRegion:
         if not self._role().is_of(there.role()):
             raise RegionRefused(why=f"Another registry answers at {there.shown}")
         return there
+
+    def _check_goes_on(self) -> None:
+        """Raises RegionRefused."""
+        follower = self._follower()
+        if follower is not None and follower.ended:
+            raise RegionRefused(why=f"Nothing was changed. {follower.how_far.problem}")
 
     def _check_has_place(self, there: RemoteRegion) -> None:
         """Whether the region that is to rejoin may follow this one then. Raises RegionRefused."""

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, TypeGuard
@@ -106,7 +107,7 @@ class RegionKeeper:
     def begin(self, role: Role | None, url: str) -> None:
         """Acts on the role as it stands, before the first request. url: of the primary, where the command says it.
 
-        Raises BeginsAnew, RemoteMisused.
+        Raises BeginsAnew, RemoteMisused; NotFollowed where one that has a copy, and never followed, is refused.
         """
         if begins_anew(role) and self._may_copy(role):
             raise BeginsAnew(role.peer)
@@ -115,10 +116,11 @@ class RegionKeeper:
         if role is not None and role.writes:
             self._close_passed_over(role, role.at)
             role = self._region.role()
-        self._store.on_role_changed(self.hear)
         if role is not None:
             self._act_on(role, None, url)
             self._acted_on = role
+        self._store.on_role_changed(self.hear)  # nothing but what follows has changed it before the first request
+        if role is not None:
             self._start()
 
     def hear(self, role: Role) -> None:
@@ -182,18 +184,20 @@ class RegionKeeper:
             self._stop_following()
             self._tables.follow(self._closed(role, self._towards(role)))
         elif self.follower is None or _as_followed(role) != _as_followed(before):
-            self._follow(role, url or role.peer)
+            self._follow(role, url or role.peer, is_begin=bool(url))
 
-    def _follow(self, role: Role, url: str) -> None:
+    def _follow(self, role: Role, url: str, *, is_begin: bool) -> None:
         self._stop_following()
         role = self._named(role)
         store, primary = self._store, RemotePrimary(url, self._user, self._store.clock)
         replayer = store.replayer(partial(check_follows, store.region, role.epoch))
         here = Here(store.region, replayer, store.group, store.journal.last_place, store.clock)
         news = News()
-        self.follower = follower = RegionFollower(
-            here, primary, role, tell=self._tell, moved=news.tell, served=self._served
-        )
+        follower = RegionFollower(here, primary, role, tell=self._tell, moved=news.tell, served=self._served)
+        if role.kind is RegionKind.JOINING and is_begin:
+            with suppress(StoreError):  # it answers later, perhaps
+                follower.turn()
+        self.follower = follower
         follower.start()
         forwarding = Forwarding(primary, store.clock)
         self._tables.follow(Following(forwarding, lambda: follower.complete_at, follower.reaches, news, store.clock))

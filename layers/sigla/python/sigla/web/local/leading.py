@@ -27,6 +27,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked
 from sigla.regions import wire
 from sigla.regions.followed import Followed
+from sigla.regions.nouns import Role
 from sigla.regions.replay import JournalPlace
 from sigla.remote.urls import is_url
 from sigla.web.api.beside import response_of
@@ -38,6 +39,7 @@ from sigla.web.http.refusals import BadRequest
 from sigla.web.local.news import News
 
 LONGEST_WAIT_MS: Final = 60_000
+LONGEST_RUN: Final = 64
 _DIGITS: Final = re.compile("[0-9]{1,18}")
 _URL: Final = re.compile("[!-~]{1,1024}")
 _NAME: Final = re.compile(r"[^\s\x00-\x1f\x7f-\x9f](?:[^\x00-\x1f\x7f-\x9f]{0,1022}[^\s\x00-\x1f\x7f-\x9f])?")
@@ -67,8 +69,15 @@ class Leading:
         self._guesses = guesses
         self._news = News()
         self._over = False
+        self._roles = 0
+        """How often the role has changed."""
         self.wake = self._news.tell
         followed.follower.wake = self.wake
+
+    def hear(self, role: Role) -> None:  # noqa: ARG002 - what it is now the next question finds
+        """The role has changed: whoever waits asks again, and is told what that means for it."""
+        self._roles += 1
+        self.wake()
 
     def close(self) -> None:
         """Answers who waits: the server ends."""
@@ -84,7 +93,7 @@ class Leading:
         ]
 
     async def _journal(self, request: Request) -> Response:
-        since = self._clock.elapsed()
+        since, roles = self._clock.elapsed(), self._roles
         try:
             await self._check_admin(request)
             asked = _asked(request.query_params)
@@ -92,7 +101,7 @@ class Leading:
             await asyncio.to_thread(self._followed.check, asked)
             self._followed.follower.asks(asked)
             if not asked.all_ceilings:
-                await self._wait(asked)
+                await self._wait(asked, roles)
             told = await asyncio.to_thread(self._followed.tell, asked, since)
             return Response(wire.told_bytes(told), media_type="application/json")
         except (Refusal, StoreError) as problem:
@@ -141,10 +150,11 @@ class Leading:
             raise
         return Path(name)
 
-    async def _wait(self, asked: NextAsked) -> None:
-        """Until there is something to tell, or the time is over."""
+    async def _wait(self, asked: NextAsked, roles: int) -> None:
+        """Until there is something to tell, or the time is over. roles: of these changes it knows."""
         patience_s = min(asked.wait_ms, LONGEST_WAIT_MS) / 1000
-        await self._news.wait_for(lambda: self._over or self._followed.has_news(asked), patience_s)
+        has_news = self._followed.has_news
+        await self._news.wait_for(lambda: self._over or self._roles > roles or has_news(asked), patience_s)
 
     async def _check_admin(self, request: Request) -> None:
         """Raises Unauthorized, DeniedEverywhere."""
@@ -190,6 +200,7 @@ def _asked(said: Mapping[str, str]) -> NextAsked:
         said.get("token", ""),
         kept,
         apart,
+        said.get("run", "")[:LONGEST_RUN],
     )
 
 
