@@ -92,6 +92,12 @@ def plan(served: Served, capsys: Captured, *words: str) -> list[Any]:
     return changes
 
 
+def told_by_plan(served: Served, capsys: Captured, *words: str) -> list[str]:
+    capsys.readouterr()
+    assert main(["plan", "--registry", served.url, *words]) == 0
+    return capsys.readouterr().out.splitlines()
+
+
 def test_a_plan_tells_what_is_done_and_in_which_order(served: Served, capsys: Captured) -> None:
     """B before A, which references it; a level before the schema that it is for; READONLY at the end."""
     assert main(["plan", "--registry", served.url]) == 0
@@ -179,14 +185,18 @@ def test_deletes_come_only_with_prune_and_only_of_what_is_owned(served: Served, 
     (here / "c.avsc").write_text(record("C"))
     (here / "sigla.yaml").write_text(DECLARATION.replace("'*']", "a-*, b-value, old]"))
     assert [each["action"] for each in plan(served, capsys)] == ["config", "register"]
+    remark = "3 subjects that `owns` names are in no file (a-value, b-value, old); --prune would delete them."
+    assert remark in told_by_plan(served, capsys)
     pruned = plan(served, capsys, "--prune")[2:]
     assert [(each["action"], each["subject"]) for each in pruned] == [
         ("delete", "a-value"),
         ("delete", "b-value"),
         ("delete", "old"),
     ]
+    assert remark not in told_by_plan(served, capsys, "--prune")
     assert apply(served, "--prune") == 0
     assert plan(served, capsys, "--prune") == []
+    assert not any("in no file" in line for line in told_by_plan(served, capsys))
     left = {each.qualified for each in served.registry.catalog.subjects(names.search(""), show=Show.ACTIVE)}
     assert left == {"c-value", "x-old", "other2"}
 

@@ -126,7 +126,7 @@ def test_reports_of_ci_have_the_same_status(form: str, beginning: str, file: Pat
 
 
 def test_what_kept_files_from_being_checked_is_in_the_reports_of_ci(tmp_path: Path, capsys: Captured) -> None:
-    """A reviewer sees annotations and tests, and seldom the log. Without results SARIF would close what is open."""
+    """A reviewer sees annotations and tests, and seldom the log. An empty list of results would close what is open."""
     config = tmp_path / "100%.yaml"
     config.write_text("schemas: {}")
     sentence = f"{config}:1: `schemas`: expected a list."
@@ -138,11 +138,25 @@ def test_what_kept_files_from_being_checked_is_in_the_reports_of_ci(tmp_path: Pa
         assert found.err == f"sigla: {sentence}\n"
         return found.out
 
-    assert told("github") == f"::error title=sigla check::{sentence.replace('%', '%25')}\n"
+    assert told("github") == (
+        f"::error file={str(config).replace('%', '%25')},line=1,title=sigla check::{sentence.replace('%', '%25')}\n"
+    )
     suites = ET.fromstring(told("junit"))
     assert suites.attrib == {"tests": "1", "failures": "0", "errors": "1", "skipped": "0"}
     assert [each.attrib for each in suites.iter("error")] == [{"message": sentence}]
-    assert told("sarif") == ""
+    assert [(each.get("file"), each.get("line")) for each in suites.iter("testcase")] == [(str(config), "1")]
+    (run,) = json.loads(told("sarif"))["runs"]
+    assert "results" not in run
+    (invocation,) = run["invocations"]
+    (notified,) = invocation["toolExecutionNotifications"]
+    assert not invocation["executionSuccessful"]
+    assert (notified["level"], notified["message"]["text"]) == ("error", sentence)
+    assert notified["locations"][0]["physicalLocation"]["region"]["startLine"] == 1
+
+
+def test_a_reason_without_a_place_is_told_of_the_whole_run(tmp_path: Path, capsys: Captured) -> None:
+    assert main(["check", "--data", str(tmp_path), "--config", str(tmp_path / "gone.yaml"), "--format", "github"]) == 2
+    assert capsys.readouterr().out.startswith("::error title=sigla check::File not found: ")
 
 
 @pytest.fixture

@@ -77,6 +77,24 @@ def test_what_rests_on_a_refused_file_is_not_checked(served: Registry, capsys: C
     }
 
 
+def test_a_circle_costs_the_files_in_it_and_no_others(served: Registry, capsys: Captured) -> None:
+    """Where the reference is; what rests on them is not checked."""
+    write(a=record("A", "int", "B"), b=record("B", "A"), c=record("C", "B"), d=record("D"))
+    told = checked(served, capsys)
+    assert told == {
+        "a.avsc": ("refused", None),
+        "b.avsc": ("refused", None),
+        "c.avsc": ("not checked", None),
+        "d.avsc": ("new", 1),
+    }
+    with answering.behind_a_url(answering.registry(served)) as url:
+        assert main(["check", "--registry", url]) == 1
+    assert (
+        "a.avsc:1:98: 42201: a.avsc references b.avsc, which references a.avsc: of such a circle a registry takes none"
+        in capsys.readouterr().out.splitlines()
+    )
+
+
 @pytest.mark.parametrize(
     "name, text, missing",
     [

@@ -30,19 +30,22 @@ def found() -> list[Checked]:
 
 def test_github_annotates_the_line_of_a_problem(found: list[Checked]) -> None:
     """A comma in a name would end it, and a line break the whole command."""
-    first, second, *_ = github_report(found, "R", remarks=["50% sure"]).splitlines()
+    first, second, third, *_ = github_report(found, "R", remarks=["50% sure"]).splitlines()
     assert first == (
         "::error file=a%2Cb%3Ac/100%25.avsc,line=3,col=7,title=TYPE_MISMATCH::It <is>%0Anot \x01 that;"
         " this schema cannot read data of version 2"
     )
-    assert second == "::notice::50%25 sure"
+    assert second == "::notice file=b.avsc,line=1,title=NOT_CHECKED::not checked: it references a,b:c/100%25.avsc"
+    assert third == "::notice::50%25 sure"
 
 
 def test_sarif_names_rules_files_and_regions(found: list[Checked]) -> None:
     """Code scanning shows a result where its region is, and groups results by rules that the tool lists."""
     (run,) = json.loads(sarif_report(found, "R", remarks=["so"]))["runs"]
-    (result,) = run["results"]
-    assert run["tool"]["driver"]["rules"] == [{"id": "TYPE_MISMATCH"}]
+    result, not_checked = run["results"]
+    assert run["tool"]["driver"]["rules"] == [{"id": "NOT_CHECKED"}, {"id": "TYPE_MISMATCH"}]
+    assert (not_checked["ruleId"], not_checked["level"]) == ("NOT_CHECKED", "note")
+    assert not_checked["message"] == {"text": f"not checked: it references {ODD}"}
     assert result["ruleId"] == "TYPE_MISMATCH"
     place = result["locations"][0]["physicalLocation"]
     assert place == {

@@ -51,8 +51,8 @@ def test_settings_are_of_every_scope_that_the_api_has() -> None:
 @pytest.mark.parametrize(
     "content, sentence",
     [
-        ("", "sigla.yaml is empty: it needs `schemas`"),
-        ("[", "sigla.yaml cannot be read: while parsing a flow node"),
+        ("", "sigla.yaml:1: it is empty, and needs `schemas`"),
+        ("[", "sigla.yaml:1: it cannot be read: while parsing a flow node"),
         ("a", "sigla.yaml:1: expected a mapping"),
         ("schemas: []\nschema: 1", "sigla.yaml:2: `schema`: unknown key. Valid keys: schemas, config, mode,"),
         ("owns: ['a-*', '*-value']", "sigla.yaml:1: `owns`: *-value: a * stands only at the end, as in payments-*."),

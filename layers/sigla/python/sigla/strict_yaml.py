@@ -23,6 +23,10 @@ _SHOWN: Final = 60
 class Unreadable(Exception):
     """What is wrong, and in which line; no sentence yet."""
 
+    def __init__(self, why: str, line: int = 1) -> None:
+        super().__init__(why)
+        self.line = line
+
 
 @dataclass(frozen=True, slots=True)
 class Document:
@@ -67,7 +71,7 @@ def read_document(content: str | bytes) -> Document:
         finally:
             loader.dispose()
     except yaml.YAMLError as problem:
-        raise Unreadable(_why_not_yaml(problem)) from problem
+        raise Unreadable(_why_not_yaml(problem), _line_of(problem)) from problem
     except RecursionError as problem:
         raise Unreadable("it is nested too deeply") from problem
 
@@ -108,6 +112,11 @@ yaml.add_constructor("tag:yaml.org,2002:binary", _Loader.construct_undefined, Lo
 
 def _problem(what: str, node: yaml.Node) -> ConstructorError:
     return ConstructorError(None, None, what, node.start_mark)
+
+
+def _line_of(problem: yaml.YAMLError) -> int:
+    mark = problem.problem_mark if isinstance(problem, yaml.MarkedYAMLError) else None
+    return mark.line + 1 if mark else 1
 
 
 def _why_not_yaml(problem: yaml.YAMLError) -> str:

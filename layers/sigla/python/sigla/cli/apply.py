@@ -58,11 +58,12 @@ def run(args: argparse.Namespace) -> int:
     known = plan.read_declared(args)
     with progress.shown() as told, _opened_target(args, told) as (facts, options, target, usage_of):
         found = plan.planned(args, known, facts, options, told)
+        remarks = plan.remarks_on_files(args, known, facts)
         if not found.is_accepted or not found.steps:
-            plan.print_plan(args, found, facts)
+            plan.print_plan(args, found, facts, remarks)
             return int(not found.is_accepted)
         if not args.json:
-            plan.print_plan(args, found, facts)
+            plan.print_plan(args, found, facts, remarks)
         if not asking(args)(pruned.question(found.steps, usage_of, facts.shown)):
             print("Nothing was done.")
             return 1

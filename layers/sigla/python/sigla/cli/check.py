@@ -86,17 +86,21 @@ def run(args: argparse.Namespace) -> int:
     try:
         return _reported(args)
     except (Misuse, Refused) as problem:
-        _report_unchecked(args.format, str(problem))
+        _report_unchecked(args.format, problem)
         raise
 
 
-def _report_unchecked(form: str, why: str) -> None:
-    """Tells CI, which shows what is on standard output. No SARIF: without results it closes what code scanning had."""
+def _report_unchecked(form: str, problem: Misuse | Refused) -> None:
+    """Tells CI, which shows what is on standard output."""
     from sigla.schema_files import ci_reports
 
-    made = {"github": ci_reports.github_unchecked, "junit": ci_reports.junit_unchecked}
+    made = {
+        "github": ci_reports.github_unchecked,
+        "sarif": ci_reports.sarif_unchecked,
+        "junit": ci_reports.junit_unchecked,
+    }
     if form in made:
-        print(made[form](why))
+        print(made[form](str(problem), problem.place if isinstance(problem, Misuse) else None))
 
 
 def _reported(args: argparse.Namespace) -> int:

@@ -60,7 +60,9 @@ def read(config: Path, paths: Sequence[str] = (), *, strict: bool = True) -> Dec
     try:
         declaration = read_declaration(content, str(config))
         files = declared_files(declaration, Folder(config.parent), shown, strict=strict)
-    except (InvalidDeclaration, UnreadableTree) as wrong:
+    except InvalidDeclaration as wrong:
+        raise Misuse(str(wrong), (wrong.name, wrong.line)) from None
+    except UnreadableTree as wrong:
         raise Misuse(str(wrong)) from None
     if paths:
         wanted = [subject for path in paths for subject in _wanted_subjects(path, files, config)]

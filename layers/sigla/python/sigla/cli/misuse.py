@@ -7,9 +7,16 @@ from sigla.terminal.statuses import MISUSED, NOT_DONE
 
 
 class Misuse(Exception):
-    """Something the caller must change; the message is the whole story, in one sentence."""
+    """Something the caller must change; the message is the whole story, in one sentence.
+
+    place: file and line of what is to be changed, where that is in a file.
+    """
 
     status = MISUSED
+
+    def __init__(self, message: str, place: tuple[str, int] | None = None) -> None:
+        super().__init__(message)
+        self.place = place
 
 
 class Refused(Exception):

@@ -31,6 +31,8 @@ EPILOG = """\
 """
 
 CHANGES = 3
+SHOWN = 5
+"""So many subjects are named in a remark."""
 PRUNE_WHAT = (
     "--prune deletes what no file is for, and {config} does not say among which subjects: add `owns`, "
     "a list of names or of beginnings such as payments-*."
@@ -64,7 +66,8 @@ def run(args: argparse.Namespace) -> int:
     known = read_declared(args)
     with progress.shown() as told, compared.opened_registry(args, told) as (facts, options):
         found = planned(args, known, facts, options, told)
-    print_plan(args, found, facts)
+        remarks = remarks_on_files(args, known, facts)
+    print_plan(args, found, facts, remarks)
     if not found.is_accepted:
         return 1
     return CHANGES if found.steps and args.detailed_exitcode else 0
@@ -84,13 +87,24 @@ def planned(
     from sigla.schema_files.foreseeing import foresee
     from sigla.schema_files.scratch import rehearsed
 
-    pruned = _pruned(known, facts) if args.prune else ()
+    pruned = _without_file(known, facts) if args.prune else ()
     return rehearsed(
         facts, options, told, lambda scratched: foresee(scratched, known.declaration, known.files, pruned=pruned)
     )
 
 
-def _pruned(known: "Declared", facts: "RegistryFacts") -> "Sequence[Subject]":
+def remarks_on_files(args: argparse.Namespace, known: "Declared", facts: "RegistryFacts") -> list[str]:
+    """Subjects whose file was renamed or removed: without --prune they stay as they are."""
+    found = [] if args.prune else _without_file(known, facts)
+    if not found:
+        return []
+    shown = ", ".join(subject.qualified for subject in found[:SHOWN])
+    more = f", and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
+    subjects = "1 subject that `owns` names is" if len(found) == 1 else f"{len(found)} subjects that `owns` names are"
+    return [f"{subjects} in no file ({shown}{more}); --prune would delete {'it' if len(found) == 1 else 'them'}."]
+
+
+def _without_file(known: "Declared", facts: "RegistryFacts") -> "Sequence[Subject]":
     """Subjects that these files are the whole truth about, and that are in none of them."""
     kept = {each.subject for each in known.files} | {each.scope for each in known.declaration.settings}
     found: dict[Subject, None] = {}
@@ -102,13 +116,13 @@ def _pruned(known: "Declared", facts: "RegistryFacts") -> "Sequence[Subject]":
     return tuple(found)
 
 
-def print_plan(args: argparse.Namespace, found: "Foreseen", facts: "RegistryFacts") -> None:
-    """With what would be refused, in front."""
+def print_plan(args: argparse.Namespace, found: "Foreseen", facts: "RegistryFacts", more: "Sequence[str]") -> None:
+    """With what would be refused, in front. more: remarks."""
     from sigla.cli.check import remarks_on
     from sigla.schema_files.plan_reports import plan_form, plan_text
     from sigla.schema_files.reports import text_report
 
-    remarks = remarks_on(facts)
+    remarks = [*remarks_on(facts), *more]
     if args.json:
         print(json.dumps({**plan_form(found, facts.shown), "remarks": list(remarks)}))
     elif found.is_accepted:

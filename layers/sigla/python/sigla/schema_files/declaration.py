@@ -100,9 +100,9 @@ def read_declaration(content: bytes, name: str = FILE) -> Declaration:
     try:
         document = strict_yaml.read_document(content)
     except strict_yaml.Unreadable as problem:
-        raise InvalidDeclaration(f"{name} cannot be read: {problem}.") from problem
+        raise InvalidDeclaration(name, problem.line, f"it cannot be read: {problem}") from problem
     if document.value is None:
-        raise InvalidDeclaration(f"{name} is empty: it needs `schemas`, a list of files and their subjects.")
+        raise InvalidDeclaration(name, 1, "it is empty, and needs `schemas`, a list of files and their subjects")
     top = YamlPart(name, document).members(_TOP)
     entries = tuple(_entry(part) for part in top["schemas"].elements()) if "schemas" in top else ()
     settings = [_settings(GLOBAL, top, min(top[key].line for key in _SCOPE if key in top))] if _says(top) else []

@@ -34,13 +34,17 @@ class Needed:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredFile:
-    """path: in the tree. file: without its references, which `needs` are. missing: names that it uses beside these."""
+    """path: in the tree. file: without its references, which `needs` are. missing: names that it uses beside these.
+
+    circle: of which files each references the next, and the last one the first; empty if it is in none.
+    """
 
     path: str
     file: SchemaFile
     needs: tuple[Needed, ...] = ()
     settings: DeclaredSettings | None = None
     missing: tuple[str, ...] = ()
+    circle: tuple[str, ...] = ()
 
     @property
     def subject(self) -> Subject:
@@ -60,7 +64,7 @@ class DeclaredFile:
 def declared_files(
     declaration: Declaration, tree: Tree, folder: str = "", *, strict: bool = True
 ) -> list[DeclaredFile]:
-    """All of them, each behind what it needs. folder: what their names begin with, for people.
+    """All of them, each behind what it needs, if it is in no circle. folder: what their names begin with, for people.
 
     strict: whether each pattern has to match a file. Raises InvalidDeclaration, trees.UnreadableTree.
     """
@@ -105,7 +109,7 @@ class _FoundFile:
 
 
 def _refuse(declaration: Declaration, entry: SchemaEntry, why: str) -> NoReturn:
-    raise InvalidDeclaration(f"{declaration.name}:{entry.line}: {why}.")
+    raise InvalidDeclaration(declaration.name, entry.line, why)
 
 
 def _files_of(
@@ -266,10 +270,20 @@ def _behind_needs(files: Sequence[DeclaredFile]) -> list[DeclaredFile]:
         by_path.setdefault(each.path, []).append(each)
     # Lists and no sets, so that the order is the same each time.
     graph = {path: [need.path for each in some for need in each.needs if need.path] for path, some in by_path.items()}
-    try:
-        order = list(TopologicalSorter(graph).static_order())
-    except CycleError as cycle:
-        paths = [str(path) for path in reversed(cycle.args[1])]
-        shown = ", which references ".join([f"{paths[0]} references {paths[1]}", *paths[2:]])
-        raise InvalidDeclaration(f"{shown}: of such a circle a registry takes none.") from None
-    return [each for path in order for each in by_path[path]]
+    circles: dict[str, tuple[str, ...]] = {}
+    while True:
+        try:
+            order = list(TopologicalSorter(graph).static_order())
+            break
+        except CycleError as cycle:
+            circle = tuple(str(path) for path in reversed(cycle.args[1][1:]))
+        for path in circle:
+            begun = _beginning_with(path, circle)
+            circles.setdefault(path, begun)
+            graph[path] = [needed for needed in graph[path] if needed != (*begun, path)[1]]
+    return [replace(each, circle=circles.get(path, ())) for path in order for each in by_path[path]]
+
+
+def _beginning_with(path: str, circle: tuple[str, ...]) -> tuple[str, ...]:
+    at = circle.index(path)
+    return circle[at:] + circle[:at]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sigla.contract import DEFAULT_LEVEL, READONLY, READWRITE
-from sigla.errors import Refusal
+from sigla.errors import InvalidSchema, Refusal
 from sigla.model import Config, Subject
 from sigla.registry.conditions import state_tag
 from sigla.registry.settings import ALWAYS_ANSWERED
@@ -20,7 +20,7 @@ from sigla.schema_files.check import Checked, FileVerdict, check_file
 from sigla.schema_files.declaration import Declaration, DeclaredSettings, config_fields
 from sigla.schema_files.file_sets import DeclaredFile
 from sigla.schema_files.files import SchemaFile
-from sigla.schema_files.missing_names import with_missing_names
+from sigla.schema_files.missing_names import position_of_name, with_missing_names
 from sigla.schema_files.scratch import Scratch
 from sigla.schema_files.steps import ConfigStep, DeleteStep, ModeStep, Step, VersionStep
 
@@ -80,9 +80,11 @@ class _Foreseeing:
             self.close(settings)
 
     def _file(self, each: DeclaredFile) -> None:
-        needed = [self._checked[need.path] for need in each.needs if need.path]
+        needed = [] if each.circle else [self._checked[need.path] for need in each.needs if need.path]
         refused = tuple(dict.fromkeys(other.file.name for other in needed if not other.is_accepted))
-        if refused:
+        if each.circle:
+            checked = Checked(each.file, FileVerdict.REFUSED, problems=(_circle_problem(each),))
+        elif refused:
             checked = Checked(each.file, FileVerdict.NOT_CHECKED, rests_on=refused)
         else:
             file = each.offered({path: other.version for path, other in self._checked.items()})
@@ -164,3 +166,13 @@ class _Foreseeing:
         problem = Problem(str(refusal.code), sentence, sentence, refusal.code, Position(line, 1))
         file = SchemaFile(self._name, scope, "", "")
         self.found.files.append(Checked(file, FileVerdict.REFUSED, problems=(problem,)))
+
+
+def _circle_problem(each: DeclaredFile) -> Problem:
+    """A registry takes no file before those that it references."""
+    following = [*each.circle[1:], each.circle[0]]
+    shown = f"{each.circle[0]} references {', which references '.join(following)}"
+    sentence = f"{shown}: of such a circle a registry takes none"
+    name = next(need.name for need in each.needs if need.path == following[0])
+    position = position_of_name(each.file.text, name)
+    return Problem(str(InvalidSchema.code), sentence, sentence, InvalidSchema.code, position)

@@ -30,11 +30,11 @@ def _explained_problem(problem: Problem, file: SchemaFile, missing: Sequence[str
         problem,
         message=f"{problem.message}; no file of {declaration} is {name}: correct the name, add the file, or say its "
         "subject in `references`",
-        position=_position(file.text, name),
+        position=position_of_name(file.text, name),
     )
 
 
-def _position(text: str, name: str) -> Position:
+def position_of_name(text: str, name: str) -> Position:
     """Where the name stands in quotes: an Avro name may be written without its namespace."""
     for written in (name, name.rpartition(".")[2]):
         for quote in "\"'":

@@ -12,7 +12,13 @@ _FLAGS: Final = {"true": True, "false": False}
 
 
 class InvalidDeclaration(Exception):
-    """What is wrong with `sigla.yaml`, in one sentence that begins with the file and the line."""
+    """What is wrong with `sigla.yaml`, in one sentence that begins with the file and the line. why: as it ends."""
+
+    def __init__(self, name: str, line: int, why: str) -> None:
+        super().__init__(f"{name}:{line}: {why}.")
+        self.name = name
+        self.line = line
+        self.why = why
 
 
 class YamlPart:
@@ -31,7 +37,7 @@ class YamlPart:
     def refuse(self, why: str) -> NoReturn:
         """Raises InvalidDeclaration. why: a sentence without its end."""
         shown = ".".join(map(str, self._path))
-        raise InvalidDeclaration(f"{self.name}:{self.line}: {f'`{shown}`: ' if shown else ''}{why}.")
+        raise InvalidDeclaration(self.name, self.line, f"{f'`{shown}`: ' if shown else ''}{why}")
 
     def members(self, known: Collection[str] | None = None) -> "dict[str, YamlPart]":
         """What a mapping has, without what is null. known: the keys that there may be; None: any text.
