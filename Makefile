@@ -124,8 +124,9 @@ synth: setup ## the CloudFormation templates, in cdk.out; of STAGE=prod, else an
 templates: setup ## what `sigla deploy` deploys, in build/templates: a CloudFormation template for each shape of a stage
 	@$(bin)/python -m infra.templates build/templates
 
-wheel: setup ## the Python package sigla-registry, in dist/
+wheel: setup ## the Python packages sigla-registry and, for [pipelines], sigla-registry-native without its extension, in dist/
 	@$(bin)/python -m hatchling build --target wheel --directory dist
+	@cd native/none && $(abspath $(bin))/python -m hatchling build --target wheel --directory ../../dist
 
 release: setup ## all files of a release, in dist/VERSION, reproducibly; ARGS=--preview before the changelog has the version
 	@$(bin)/python -m infra.release $(ARGS)

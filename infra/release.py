@@ -1,7 +1,8 @@
 """Everything that a release consists of, in one folder, byte for byte the same from the same commit.
 
-    make release                     dist/VERSION/: wheel, sdist, zips of Lambda, bills of materials, notes, checksums
-                                     (the wheel has the templates of `sigla deploy`)
+    make release                     dist/VERSION/: wheels, sdist, zips of Lambda, bills of materials, notes, checksums
+                                     (the wheel has the templates of `sigla deploy`; those of the extension, which
+                                     native/build.sh has built, lie beside it, so that --find-links finds them)
     make release ARGS=--preview      the same of a clone as it is, for a look at it
 
 Times within the files are those of the commit (SOURCE_DATE_EPOCH, if it is set). The notes are the version's section in
@@ -74,6 +75,8 @@ def release(folder: Path, *, preview: bool = False, layers: bool = True, templat
     if templates:
         make_templates()
     _python_packages(folder, epoch)
+    for wheel in release_checks.native_wheels(ROOT, __version__):
+        shutil.copy(wheel, folder)
     for package in _archives(layers=layers):
         _zip(packages.built(package), folder / f"{package.name}-{__version__}.zip", epoch)
     for what, lock in BILLS.items():
@@ -145,11 +148,13 @@ def _vendored(name: str, sums: Path) -> Component:
 
 
 def _python_packages(folder: Path, epoch: int) -> None:
-    command = [sys.executable, "-m", "hatchling", "build", "--directory", str(folder)]
+    """Wheel and sdist of sigla-registry, and the wheel of the extension for machines that none fits."""
     environ = {**os.environ, "SOURCE_DATE_EPOCH": str(epoch)}
-    done = subprocess.run(command, cwd=ROOT, env=environ, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise NotReleased(f"hatchling could not build wheel and sdist: {done.stderr.strip().splitlines()[-1]}")
+    for project, kinds in ((ROOT, ()), (ROOT / "native" / "none", ("--target", "wheel"))):
+        command = [sys.executable, "-m", "hatchling", "build", *kinds, "--directory", str(folder)]
+        done = subprocess.run(command, cwd=project, env=environ, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise NotReleased(f"hatchling could not build {project}: {done.stderr.strip().splitlines()[-1]}")
     (folder / ".gitignore").unlink(missing_ok=True)
 
 

@@ -9,6 +9,8 @@ from typing import Final
 UNRELEASED: Final = "Unreleased"
 KEPT: Final = Path("tests") / "kept"
 """A folder for each release with what it stored, which later releases are held to."""
+NATIVE: Final = {"x86_64": "", "aarch64": " --arm64"}
+"""Processors that a release has wheels of the extension for, and how native/build.sh is asked for them."""
 
 
 class NotReleased(Exception):
@@ -54,6 +56,18 @@ def _everything_is_committed(clone: Path, _: str) -> Iterator[str]:
         yield "These files are not as they were committed, and the tag would not have them:\n" + changed
 
 
+def _native_wheels(clone: Path, version: str) -> Iterator[str]:
+    built = "".join(path.name for path in native_wheels(clone, version))
+    for processor, option in NATIVE.items():
+        if f"_{processor}.whl" not in built:
+            yield f"The extension's wheel for {processor} is not in dist/: native/build.sh{option} builds it."
+
+
+def native_wheels(clone: Path, version: str) -> list[Path]:
+    """Those of the extension that fit more than the machine that built them."""
+    return sorted((clone / "dist").glob(f"sigla_registry_native-{version}-*manylinux*.whl"))
+
+
 def _tag(clone: Path, version: str) -> Iterator[str]:
     tagged = _git(clone, "rev-parse", "--verify", "--quiet", f"{tag_of(version)}^{{commit}}")
     if tagged and tagged != _git(clone, "rev-parse", "HEAD"):
@@ -70,6 +84,7 @@ LOOKS: Final[tuple[Callable[[Path, str], Iterator[str]], ...]] = (
     _changelog,
     _kept_store,
     _everything_is_committed,
+    _native_wheels,
     _tag,
 )
 """Each yields a sentence for what is still to be done."""

@@ -38,7 +38,7 @@ export PYTHONPATH="$tools" PATH="$tools/bin:$PATH" CARGO_TARGET_DIR="${CARGO_TAR
 # shellcheck disable=SC2086 # two words
 maturin build --quiet --release --locked --strip --interpreter "$venv/bin/python" $how \
     --manifest-path native/Cargo.toml --out dist
-wheel=$(ls -t dist/sigla_registry_native-*.whl | head -n 1)
+wheel=$(ls -t dist/sigla_registry_native-*linux*.whl | head -n 1)
 told="── $wheel: $(($(wc -c <"$wheel") / 1024)) KiB, in $(($(date +%s) - begun)) s"
 if [ "${1:-}" = --arm64 ]; then
     echo "$told."

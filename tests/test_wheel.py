@@ -96,6 +96,59 @@ def test_a_wheel_says_its_name_version_licence_and_extras(wheel: Path) -> None:
     assert set(told.get_all("Provides-Extra", [])) >= {"aws", "cdk", "demo", "kafka", "local-kms", "pipelines", "spark"}
 
 
+@pytest.fixture(scope="module")
+def dist(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `make wheel` fills it, and with wheels of the extension for two processors, which have only their names."""
+    folder = tmp_path_factory.mktemp("wheels")
+    shutil.copy(wheel, folder)
+    hatchling = [sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", str(folder)]
+    subprocess.run(hatchling, cwd=ROOT / "native" / "none", check=True, capture_output=True)
+    (empty,) = folder.glob("sigla_registry_native-*-py3-none-any.whl")
+    for processor in ("x86_64", "aarch64"):
+        name = empty.name.replace("py3-none-any", f"cp311-abi3-manylinux_2_17_{processor}.manylinux2014_{processor}")
+        shutil.copy(empty, folder / name)
+    return folder
+
+
+def test_pipelines_asks_for_the_extension_of_its_own_version(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (each for each in archive.namelist() if each.endswith(".dist-info/METADATA"))
+        told = Parser().parsestr(archive.read(name).decode())
+    wanted = [each for each in told.get_all("Requires-Dist", []) if each.startswith("sigla-registry-native")]
+    assert wanted == [f"sigla-registry-native=={told['Version']}; extra == 'pipelines'"]
+
+
+def test_the_wheel_for_machines_that_none_fits_is_empty(dist: Path) -> None:
+    """So that `import sigla_native` fails there, and Python decodes."""
+    (empty,) = dist.glob("sigla_registry_native-*-py3-none-any.whl")
+    with zipfile.ZipFile(empty) as archive:
+        assert [name for name in archive.namelist() if ".dist-info/" not in name] == []
+
+
+@pytest.mark.parametrize(
+    "platform, taken",
+    [
+        ("manylinux2014_x86_64", "manylinux2014_x86_64"),
+        ("manylinux2014_aarch64", "manylinux2014_aarch64"),
+        ("musllinux_1_2_x86_64", "none-any"),
+        ("macosx_14_0_arm64", "none-any"),
+        ("win_amd64", "none-any"),
+    ],
+)
+def test_pip_takes_the_extension_where_it_fits_and_nothing_elsewhere(
+    dist: Path, tmp_path: Path, platform: str, taken: str
+) -> None:
+    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-index", "--find-links", str(dist)]
+    where = ["--platform", platform, "--python-version", "3.13", "--only-binary", ":all:", "--dest", str(tmp_path)]
+    version = distribution("sigla-registry").version
+    done = subprocess.run(
+        [*pip, *where, f"sigla-registry-native=={version}"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    (found,) = tmp_path.iterdir()
+    assert found.stem.endswith(taken)
+
+
 def test_a_registry_runs_from_the_wheel_alone(server: Server) -> None:
     registered = server.ask("POST", "/subjects/orders-value/versions", {"schema": ORDER})
     assert (registered.status, registered.json["id"]) == (200, 1)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from infra.release_checks import NotReleased, check_release, sections_of
+from infra.release_checks import NATIVE, NotReleased, check_release, sections_of
 
-VERSION = "1.2.0"
+VERSION, EXTENSION = "1.2.0", "sigla_registry_native"
 CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n## [1.2.0] - 2026-11-24\n\n- New.\n\n## [1.1.0]\n\n- Old.\n"
 
 pytestmark = pytest.mark.process
@@ -25,6 +25,10 @@ def clone(tmp_path: Path) -> Path:
     (tmp_path / "CHANGELOG.md").write_text(CHANGELOG)
     (tmp_path / "tests" / "kept" / VERSION).mkdir(parents=True)
     (tmp_path / "tests" / "kept" / VERSION / "export.jsonl").touch()
+    (tmp_path / ".gitignore").write_text("dist/\n")
+    (tmp_path / "dist").mkdir()
+    for processor in NATIVE:
+        (tmp_path / "dist" / f"{EXTENSION}-{VERSION}-cp311-abi3-manylinux_2_17_{processor}.whl").touch()
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", "--all")
     git(tmp_path, "commit", "--quiet", "--message", "All is there.")
@@ -48,6 +52,18 @@ def with_a_change(clone: Path) -> None:
     (clone / "new.py").touch()
 
 
+def without_a_wheel_for_arm(clone: Path) -> None:
+    """What is for any machine, for this one alone, or of another version, does not count."""
+    (wheel,) = (clone / "dist").glob("*aarch64.whl")
+    wheel.unlink()
+    for rest in (
+        f"{VERSION}-py3-none-any",
+        f"{VERSION}-cp311-abi3-linux_aarch64",
+        "1.1.0-cp311-abi3-manylinux_aarch64",
+    ):
+        (clone / "dist" / f"{EXTENSION}-{rest}.whl").touch()
+
+
 def tagged_before(clone: Path) -> None:
     git(clone, "tag", f"v{VERSION}")
     git(clone, "commit", "--quiet", "--allow-empty", "--message", "One more.")
@@ -61,6 +77,10 @@ LACKING: dict[str, tuple[Callable[[Path], None], str]] = {
     "changes that no version has": (changelog("## [1.2.0]", "- Newer.\n\n## [1.2.0]"), "[Unreleased] of CHANGELOG.md"),
     "a changelog of another version": (changelog("1.2.0", "1.3.0"), "CHANGELOG.md has [1.3.0] on top"),
     "no store for later releases": (without_its_store, "python -m tests.kept.stores writes it"),
+    "a wheel of the extension": (
+        without_a_wheel_for_arm,
+        "for aarch64 is not in dist/: native/build.sh --arm64 builds",
+    ),
     "something that is not committed": (with_a_change, "?? new.py"),
     "its tag elsewhere": (tagged_before, "v1.2.0 is the tag of another commit"),
     "no history": (of_no_clone, "is not a clone"),

@@ -29,7 +29,10 @@ def chosen_extension(native: Native) -> Any | None:
     """None where it is not used. Raises NotInstalled."""
     found = None if native is Native.OFF else installed()
     if found is None and native is Native.ON:
-        raise NotInstalled(f"{PACKAGE} is not installed, and `native: on` asks for it: install it, or say `auto`.")
+        raise NotInstalled(
+            f"The extension of {PACKAGE} is not installed, and `native: on` asks for it: install a wheel that fits "
+            "this machine, or say `auto`."
+        )
     return found
 
 
@@ -49,4 +52,7 @@ def remark(native: Native) -> str:
     """What to tell people, once; empty where there is nothing."""
     if native is not Native.AUTO or installed():
         return ""
-    return f"{PACKAGE} is not installed: Avro and Protobuf are decoded in Python, which takes about 20 times the CPU."
+    return (
+        f"The extension of {PACKAGE} is not installed: Avro and Protobuf are decoded in Python, which takes about 20 "
+        "times the CPU."
+    )
