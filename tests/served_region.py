@@ -6,6 +6,7 @@ from functools import partial
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.instances import destination
+from sigla.regions.installed import Installed
 from sigla.second_region import OtherRegion, region_of_server
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local import exporting
@@ -25,5 +26,6 @@ def region_alone(
         exporters=exporting.Exporting(around),
         served="http://a:8081",
         tell=lambda _: None,
+        installed=Installed("", {}),
         until=until,
     )

@@ -12,6 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from sigla import __version__
 from sigla.opening import directory
 from sigla.regions.nouns import RegionKind
 from sigla.settings import Address
@@ -273,3 +274,13 @@ def test_who_is_to_be_abandoned_is_told_so_that_a_person_knows_it(tmp_path: Path
         assert (again.returncode, again.stderr) == (0, ""), "and what is done is not asked again"
         assert again.stdout == "Nothing is left to be given up: nothing was changed.\n"
         assert role(a)["traces"] == ""
+
+
+def test_two_that_would_answer_otherwise_do_not_change_places_by_plan(tmp_path: Path) -> None:
+    with serving(tmp_path / "a", settings={"SIGLA_DEFAULT_LEVEL": "FULL"}) as a, following(a, tmp_path / "b") as b:
+        refused = run("promote", b.url, "--yes")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        told = "Nothing was changed. The primary has SIGLA_DEFAULT_LEVEL=full and this region backward"
+        assert told in refused.stderr
+        assert (role(a)["open"], role(b)["kind"]) == (True, "follower")
+        assert region(a)["installed"]["release"] == __version__

@@ -256,6 +256,7 @@ def _one(
                 exporters=member.exporters,
                 served=served,
                 tell=member.tell,
+                installed=second_region.installed_here(__version__, settings, around.auth),
                 until=around.opened,
                 required=settings.region_bodies == REQUIRED,
             )

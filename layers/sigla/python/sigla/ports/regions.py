@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.model import SchemaId
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import Counter, RegionSeen, Role
 from sigla.regions.replay import JournalPlace
 
@@ -76,7 +77,7 @@ class RegionReport(NamedTuple):
 
     role: None without a second region. journal: its end. newest: when the newest commit was made, in milliseconds since
     the epoch; 0 before the first one. behind: how old what a follower knows is at most, in milliseconds; None where
-    that is not known. problem: why a follower does not go on.
+    that is not known. problem: why a follower does not go on. installed: what it runs.
     """
 
     role: Role | None
@@ -84,6 +85,7 @@ class RegionReport(NamedTuple):
     newest: int
     behind: int | None
     problem: str
+    installed: Installed
 
 
 class Promoted(NamedTuple):

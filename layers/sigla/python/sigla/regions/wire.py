@@ -9,6 +9,7 @@ import orjson
 from sigla.model import SchemaId
 from sigla.ports.primary import NextTold, Offer
 from sigla.ports.regions import RegionReport
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.replay import JournalPlace
 from sigla.regions.shipped import shipment_form, shipment_of
@@ -67,7 +68,12 @@ def role_of(form: object) -> Role | None:
 
 
 def report_form(report: RegionReport) -> dict[str, Any]:
-    return report._asdict() | {"role": role_form(report.role), "journal": report.journal._asdict()}
+    installed = report.installed._asdict()
+    return report._asdict() | {
+        "role": role_form(report.role),
+        "journal": report.journal._asdict(),
+        "installed": installed,
+    }
 
 
 def report_of(form: object) -> RegionReport:
@@ -75,6 +81,8 @@ def report_of(form: object) -> RegionReport:
     try:
         found: dict[str, Any] = {name: cast("dict[str, Any]", form)[name] for name in RegionReport._fields}
         place = JournalPlace(int(found["journal"]["position"]), str(found["journal"]["hash"]))
-        return RegionReport(**found | {"role": role_of(found["role"]), "journal": place})
+        options = {str(name): str(said) for name, said in found["installed"]["options"].items()}
+        installed = Installed(str(found["installed"]["release"]), options)
+        return RegionReport(**found | {"role": role_of(found["role"]), "journal": place, "installed": installed})
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is not what a registry tells of its region") from wrong

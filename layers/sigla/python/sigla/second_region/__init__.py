@@ -11,10 +11,12 @@ from sigla.auth.guesses import Guesses
 from sigla.observe import Teller
 from sigla.regions.followed import Followed, PolledFollower
 from sigla.regions.handing import HandsOver
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.failures import RemoteMisused
 from sigla.second_region.control import ServedRegion
+from sigla.second_region.installed import installed_here
 from sigla.second_region.keeper import BeginsAnew, Exporters, RegionKeeper
 from sigla.second_region.views import ServedRegionViews
 from sigla.stores.not_opened import DataNotOpened
@@ -23,7 +25,7 @@ from sigla.web.local.leading import Leading
 from sigla.web.local.regions import RegionOfServer, region_lines
 from sigla.web.local.role_tables import RoleTables
 
-__all__ = ["BeginsAnew", "OtherRegion", "followed", "follows", "region_of_server"]
+__all__ = ["BeginsAnew", "OtherRegion", "followed", "follows", "installed_here", "region_of_server"]
 
 OPEN_WITH_CREDENTIALS: Final = (
     "This server asks for no keys and has credentials for the other region (SIGLA_USER): whoever reaches it could have "
@@ -78,11 +80,12 @@ def region_of_server(
     tell: Teller,
     until: ExitStack,
     required: bool = False,
+    installed: Installed,
 ) -> RegionOfServer:
     """What a server has of another region, as the data of its registry say. until: ends what was begun.
 
     authenticate, guesses: of the API. served: the URL of this server, for the primary that it follows. required: as of
-    `HandsOver`.
+    `HandsOver`. installed: what this server runs.
 
     Raises BeginsAnew, DataNotOpened.
     """
@@ -112,6 +115,7 @@ def region_of_server(
         follower=lambda: keeper.follower,
         problem=lambda: keeper.problem,
         asked_ms_ago=lambda: polled.asked_ms_ago,
+        installed=installed,
     )
     keeper = RegionKeeper(
         store,

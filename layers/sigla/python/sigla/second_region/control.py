@@ -21,6 +21,7 @@ from sigla.regions.draining import PATIENCE_S, OrderedDrain, ToldShipper
 from sigla.regions.followed import check_may_follow
 from sigla.regions.follower import RegionFollower, check_follows
 from sigla.regions.giving import Course, carried_out
+from sigla.regions.installed import Installed, unlike
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import (
     AlreadyPromoted,
@@ -54,7 +55,7 @@ class ServedRegion:
     """user: NAME:SECRET, with which the other region is asked.
 
     follower: what follows now; None where nothing does. problem: why a region that joins has no copy yet.
-    asked_ms_ago: when the follower has asked last.
+    asked_ms_ago: when the follower has asked last. installed: what this server runs.
     """
 
     def __init__(
@@ -65,6 +66,7 @@ class ServedRegion:
         follower: Callable[[], RegionFollower | None],
         problem: Callable[[], str],
         asked_ms_ago: Callable[[], int | None],
+        installed: Installed,
     ) -> None:
         self._store = store
         self._region = store.region
@@ -72,6 +74,7 @@ class ServedRegion:
         self._follower = follower
         self._problem = problem
         self._asked_ms_ago = asked_ms_ago
+        self._installed = installed
         self._one_at_a_time = threading.Lock()
 
     def report(self) -> RegionReport:
@@ -83,6 +86,7 @@ class ServedRegion:
             journal.newest(),
             how_far.behind_ms if how_far else None,
             how_far.problem if how_far else self._problem(),
+            self._installed,
         )
 
     def set_role(self, seen: Role | None, role: Role) -> bool:
@@ -242,8 +246,11 @@ class ServedRegion:
         return OrderedDrain(source, target, there=lambda: there.report().journal, here=here)
 
     def _rehearsed(self, there: RemoteRegion, url: str) -> Sequence[str]:
-        """What is told now has to be here soon, and the other region has to find this one afterwards."""
-        follower, wanted = self._follower(), there.report().journal.position
+        """Why not: both are alike, what is told now is here soon, and the other region finds this one afterwards."""
+        follower, found = self._follower(), there.report()
+        if differing := [*unlike(self._installed, found.installed)]:
+            return differing
+        wanted = found.journal.position
         if follower is None or not follower.wait_for(wanted, PATIENCE_S):
             why = follower.how_far.problem if follower else ""
             yet = f"This region does not go on: {why}." if why else "Wait until it is."

@@ -47,6 +47,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
             "newest": NUMBER,
             "behind": {"type": ["integer", "null"]},
             "problem": TEXT,
+            "installed": _object({"release": TEXT, "options": {"type": "object", "additionalProperties": TEXT}}),
         },
         "role",
         "journal",

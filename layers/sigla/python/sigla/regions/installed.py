@@ -1,0 +1,21 @@
+"""What a region runs, as far as clients notice: a promotion by plan is of two that are alike."""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+
+class Installed(NamedTuple):
+    """release: of Sigla. options: such settings, as an operator writes them."""
+
+    release: str
+    options: Mapping[str, str]
+
+
+def unlike(here: Installed, there: Installed) -> Iterator[str]:
+    """What is not the same in a follower and its primary, a sentence each."""
+    if here.release != there.release:
+        yield f"The primary runs release {there.release} and this region {here.release}: install one at both."
+    for name in sorted({*here.options, *there.options}):
+        ours, theirs = here.options.get(name, "nothing"), there.options.get(name, "nothing")
+        if ours != theirs:
+            yield f"The primary has {name}={theirs} and this region {ours}: clients would be answered otherwise."
