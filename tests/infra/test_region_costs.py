@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64encode
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from types import SimpleNamespace
@@ -14,6 +15,7 @@ from infra.usage import MILLION, Work
 from sigla.aws.clients import Clients
 from sigla.functions.replay import SELDOM_MS, SOURCE, OtherRegionTold, Replaying
 from sigla.regions import rules
+from sigla.regions.bodies import BodiesInStep
 from sigla.regions.nouns import RegionKind
 from sigla.registry import Registry
 from sigla.stores.dynamodb.store import AwsStore
@@ -45,7 +47,11 @@ class Regions:
             for bucket in (BUCKET, OTHER)
         )
         self.bus, self.lines = list[Any](), list[Any]()
-        self.registry = Registry(self.a.catalog, self.a.bodies, self.clock)
+        in_step = BodiesInStep(
+            self.a.bodies, self.b.bodies, region="b", required=True, tell=self.lines.append, clock=self.clock
+        )
+        opened.enter_context(closing(in_step))
+        self.registry = Registry(self.a.catalog, in_step, self.clock)
         self.leads = self.function(self.a, self.b, RegionKind.PRIMARY)
         self.follows = self.function(self.b, self.a, RegionKind.FOLLOWER)
         register(SUBJECT, a_schema(1))(self.registry)
@@ -118,7 +124,7 @@ def test_a_new_version_is_told_and_carried_out_for_what_it_is_priced(regions: Re
     assert 0.3 * region_usage.TOLD_BYTES <= sent <= region_usage.TOLD_BYTES
 
 
-def test_a_commit_of_a_primary_writes_two_units_more_and_asks_nothing_more(regions: Regions) -> None:
+def test_a_commit_of_a_primary_writes_two_units_more_and_puts_its_body_there(regions: Regions) -> None:
     """A registry without a second region pays what `infra/trips.py` says: tests/unit/aws/test_trips.py."""
     lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
     written, asked = [], []
@@ -131,7 +137,9 @@ def test_a_commit_of_a_primary_writes_two_units_more_and_asks_nothing_more(regio
             written.append(meter.write)
             asked.append((meter.read, sorted(operation for each in meter.seen for operation in each)))
     assert written[0] - written[1] == region_usage.CHECKED_UNITS
-    assert asked[0] == asked[1]
+    (read, more), (read_alone, alone) = asked
+    assert read == read_alone
+    assert Counter(more) - Counter(alone) == Counter(region_usage.HANDING.trips.calls)
 
 
 def test_the_page_shows_what_two_regions_cost(regions_stack: Template, template: Template) -> None:

@@ -39,16 +39,19 @@ def test_a_stack_with_another_region_is_the_stack_without_it_and_what_is_for_tha
     more = json.loads(json.dumps(regions_stack["Resources"]))
     new = {name: more.pop(name) for name in sorted(more.keys() - template["Resources"].keys())}
     versions = [name for name in new if "CurrentVersion" in name]
-    assert {name.removeprefix("Watch")[:6] for name in new if name not in versions} == {"Replay", "Region"}
+    counted = [name for name in new if "OutOfStep" in name]
+    assert {name.removeprefix("Watch")[:6] for name in new if name not in (*versions, *counted)} == {"Replay", "Region"}
     (function,) = [each for name, each in more.items() if name in ids_in(template, "Service", FUNCTION)]
     told = function["Properties"]["Environment"]["Variables"]
     assert {name: told.pop(name) for name in list(told) if "REGION_" in name} == {
         "SIGLA_REGION_PEER": PEER,
         "SIGLA_REGION_ROLE": "primary",
+        "SIGLA_REGION_BODIES": "best_effort",
     }
     (policy,) = [each for name, each in more.items() if name.startswith("ServiceRoleDefaultPolicy")]
     given = policy["Properties"]["PolicyDocument"]["Statement"]
-    given.remove(next(each for each in given if each["Sid"] == "OtherRole"))
+    for each in [each for each in given if each["Sid"].startswith("Other")]:
+        given.remove(each)
     assert without_versions(more) == without_versions(template["Resources"])
     assert PART not in json.dumps(template)
 
@@ -101,11 +104,20 @@ def test_no_other_function_reaches_another_region(regions_stack: Template) -> No
         reaches = "sigla-there" in json.dumps(policy) or "events:PutEvents" in json.dumps(policy)
         assert reaches == policy["PolicyName"].startswith((PART, "ServiceRole"))
     reached = {each for each in allowed(regions_stack, "Service") if "sigla-there" in each[1]}
-    assert reached == {(f"dynamodb:{action}Item", TABLE) for action in ("BatchGet", "ConditionCheck", "Update")}
-    (given,) = [each for each in statements(regions_stack, "Service") if each["Sid"] == "OtherRole"]
-    assert list(given["Condition"].values()) == [
+    assert reached == {
+        *((f"dynamodb:{action}Item", TABLE) for action in ("BatchGet", "ConditionCheck", "Update")),
+        *(
+            (f"s3:{action}Object", f"{BUCKET}/default/{kind}/*")
+            for kind in ("schemas", "guids")
+            for action in ("Get", "Put")
+        ),
+        ("s3:ListBucket", BUCKET),
+    }
+    given = {each["Sid"]: each for each in statements(regions_stack, "Service")}
+    assert list(given["OtherRole"]["Condition"].values()) == [
         {"dynamodb:LeadingKeys": ["default#g", "default#region#*", "default#x#*"]}
     ]
+    assert given["OtherBodies"]["Condition"] == {"Null": {"s3:if-none-match": "false"}}, "nothing there is replaced"
 
 
 def test_a_key_of_the_other_region_is_used_by_way_of_its_stores_alone(synthesise: Synthesise) -> None:
@@ -167,6 +179,7 @@ ALARMS = {
     "RegionWaiting": ("region_waiting_ms", "{ $.waiting_ms > 60000 }", 60_000),
     "RegionStopped": ("region_stopped", "{ $.stopped > 0 }", 1),
     "RegionSilent": ("region_silent", "{ $.silent > 0 }", 3),
+    "RegionBodies": ("region_bodies_out_of_step", '{ $.event = "bodies_out_of_step" }', 1),
 }
 
 
@@ -174,7 +187,7 @@ def test_what_is_behind_waits_stopped_or_silent_rings_in_the_morning(regions_sta
     """A region that is well sends no metric, and none is paid."""
     filters = {
         one["MetricName"]: each["FilterPattern"]
-        for each in all_in(regions_stack, PART, "AWS::Logs::MetricFilter")
+        for each in all_of(regions_stack, "AWS::Logs::MetricFilter")
         for one in each["MetricTransformations"]
     }
     alarms = {
@@ -198,6 +211,11 @@ def test_what_is_behind_waits_stopped_or_silent_rings_in_the_morning(regions_sta
             r"regions\.peer is .*; it must be dynamodb\+s3://TABLE/BUCKET\?region=",
         ),
         ({"regions.role": "follower"}, r"regions\.role is of one of two regions"),
+        ({"regions.bodies": "required"}, r"regions\.bodies is of one of two regions"),
+        (
+            {"regions.peer": PEER, "regions.bodies": "none"},
+            r"regions\.bodies is 'none'; it must be required or best_effort",
+        ),
         (
             {"regions.peer": PEER, "regions.role": "joining"},
             r"regions\.role is 'joining'; it must be primary or follower",

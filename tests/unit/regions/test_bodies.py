@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ import pytest
 from sigla.errors import BodyMissing, StoreError, Taken
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports.in_front import BodiesInFront
-from sigla.regions.bodies import OUT_OF_STEP, BodiesInStep
+from sigla.regions.bodies import OUT_OF_STEP, SILENT_MS, BodiesInStep
 from sigla.regions.refusals import BodyNotInBoth
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -47,10 +47,19 @@ class Regions:
     link: Link
     told: list[dict[str, Any]] = field(default_factory=list)
     opened: list[BodiesInStep] = field(default_factory=list)
+    clock: FixedClock = field(default_factory=FixedClock)
+    is_followed: bool = True
 
     def in_step(self, *, required: bool = False, patience_s: float = 10) -> BodiesInStep:
         made = BodiesInStep(
-            self.here.bodies, self.link, region="B", required=required, tell=self.told.append, patience_s=patience_s
+            self.here.bodies,
+            self.link,
+            region="B",
+            required=required,
+            tell=self.told.append,
+            clock=self.clock,
+            is_followed=lambda: self.is_followed,
+            patience_s=patience_s,
         )
         self.opened.append(made)
         return made
@@ -122,3 +131,42 @@ def test_ids_that_mean_something_in_the_other_region_are_passed_over(regions: Re
     assert registry.register(s("b"), a_draft(a_text("B"))).id == 5
     bodies.close()
     assert [each["id"] for each in regions.told] == [5]
+
+
+def test_one_that_was_silent_is_not_waited_for_again_for_some_seconds(regions: Regions) -> None:
+    bodies = regions.in_step()
+    regions.link.cut = True
+    bodies.put(KEY, a_body())
+    regions.link.cut = False
+    bodies.put(BodyKey(".", SchemaId(2)), a_body(a_text("B")))
+    assert [each["id"] for each in regions.told] == [1, 2]
+    regions.clock.time += SILENT_MS
+    bodies.put(BodyKey(".", SchemaId(3)), a_body(a_text("C")))
+    bodies.close()
+    assert [*regions.there.inventory.bodies()] == [BodyKey(".", SchemaId(3))]
+
+
+def test_a_body_of_one_who_was_refused_stands_in_both_before_another_adopts_it(regions: Regions) -> None:
+    """The id that a client brings is the same when it asks again."""
+    bodies = regions.in_step(required=True)
+    regions.link.cut = True
+    with pytest.raises(BodyNotInBoth):
+        bodies.put(KEY, a_body())
+    regions.clock.time += SILENT_MS
+    with pytest.raises(BodyNotInBoth):
+        bodies.put(KEY, a_body())
+    regions.link.cut = False
+    regions.clock.time += SILENT_MS
+    with pytest.raises(Taken):
+        bodies.put(KEY, replace(a_body(), nonce="another"))
+    bodies.close()
+    assert regions.there.bodies.get(KEY) == regions.here.bodies.get(KEY)
+
+
+def test_a_region_that_was_passed_over_gets_none(regions: Regions) -> None:
+    regions.is_followed = False
+    regions.link.cut = True
+    bodies = regions.in_step(required=True)
+    bodies.put(KEY, a_body())
+    assert bodies.last(".") == 1
+    bodies.close()

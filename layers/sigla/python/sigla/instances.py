@@ -24,13 +24,10 @@ from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.reads import Reads
-from sigla.ports.region_views import RegionViews
-from sigla.ports.regions import Peer
 from sigla.ports.store import Store
 from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zones
-from sigla.regions.absence import NothingConcluded
-from sigla.regions.nouns import RegionKind
+from sigla.region_parts import OtherRegionParts, region_views
 from sigla.regions.standing import RegionStanding
 from sigla.registry import Options, Registry
 from sigla.registry.resources import OFFERED_BYTES
@@ -39,7 +36,6 @@ from sigla.registry.steps.quota import Quota, Quotas, SharedQuota
 from sigla.settings import (
     EXPORTERS_ELSEWHERE,
     EXPORTERS_HERE,
-    FOLLOWER,
     PREFIX,
     Address,
     InvalidSetting,
@@ -119,6 +115,8 @@ class TableAndBucket:
         with ExitStack() as opened:
             store = opened.enter_context(closing(self.store.of(name))) if name else self.store
             ownership = opened.enter_context(owning(settings, store))
+            other = OtherRegionParts.of(settings, store, store.there) if store.there else None
+            in_step = opened.enter_context(closing(other.in_step)) if other else None
             shared = among_others(
                 store,
                 settings,
@@ -127,17 +125,16 @@ class TableAndBucket:
                 clients=lambda: self.clients,
                 share=share,
                 quotas=shared_quotas(store, settings, ownership),
+                bodies=in_step,
             )
             registry, counts = opened.enter_context(shared)
             registry = replace(registry, directory=zones) if zones else registry
-            registry = replace(
-                registry, pays_for_reads=True, region_views=partial(_region_views, settings, store, self.clients)
-            )
-            standing = _region_standing(settings, store)
-            if standing:
-                catalog = NothingConcluded(registry.catalog, lambda: standing.kind() is not RegionKind.PRIMARY)
-                registry = replace(registry, catalog=catalog)
+            views = partial(region_views, settings, store, self.clients)
+            registry = replace(registry, pays_for_reads=True, region_views=views)
+            if other:
+                registry = replace(registry, catalog=other.catalog(registry))
             calls = self.clients.calls
+            standing = other.standing if other else None
             yield Instance(
                 registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys, standing
             )
@@ -171,14 +168,14 @@ def _alone(settings: Settings) -> Iterator[Instance]:
 def table_and_bucket(settings: Settings) -> "Iterator[tuple[Clients, AwsStore]]":
     """Those of the settings, and the clients through which they are spoken to."""
     with ExitStack() as opened:
-        there = opened.enter_context(table_and_bucket_of(settings.peer))[1].region if settings.region_peer else None
+        there = opened.enter_context(table_and_bucket_of(settings.peer))[1] if settings.region_peer else None
         key, address = settings.exporters_key, settings.address
-        yield opened.enter_context(table_and_bucket_of(address, peer=there, secrets_key=key))
+        yield opened.enter_context(table_and_bucket_of(address, there=there, secrets_key=key))
 
 
 @contextmanager
 def table_and_bucket_of(
-    address: Address, *, peer: Peer | None = None, secrets_key: str = ""
+    address: Address, *, there: "AwsStore | None" = None, secrets_key: str = ""
 ) -> "Iterator[tuple[Clients, AwsStore]]":
     """Those of an address, in the region that it names, or that of the process."""
     from sigla.aws.clients import Clients
@@ -188,25 +185,10 @@ def table_and_bucket_of(
     with (
         closing(Clients(region=address.region)) as clients,
         closing(
-            AwsStore(clients, table, bucket, SystemClock(), registry=registry, secrets_key=secrets_key, peer=peer)
+            AwsStore(clients, table, bucket, SystemClock(), registry=registry, secrets_key=secrets_key, there=there)
         ) as store,
     ):
         yield clients, store
-
-
-def _region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:
-    from sigla.stores.dynamodb.region_views import AwsRegionViews  # for people alone
-
-    address = settings.address
-    url = address.url if address.region else f"{address.url}?region={clients.dynamodb.meta.region_name}"
-    urls = url, settings.region_peer
-    return AwsRegionViews(store.tools, store.clock, store.catalog.peer, urls)
-
-
-def _region_standing(settings: Settings, store: "AwsStore") -> RegionStanding | None:
-    if not settings.region_peer:
-        return None
-    return RegionStanding(store.region.state, store.clock, follows=settings.region_role == FOLLOWER)
 
 
 @contextmanager
@@ -269,28 +251,30 @@ def among_others(
     clients: "Callable[[], Clients] | None" = None,
     share: int = 1,
     quotas: Quotas | None = None,
+    bodies: Bodies | None = None,
 ) -> Iterator[tuple[Registry, Counts]]:
     """The same where other processes write, too: what the catalog said of an id is remembered for a while only.
 
     ownership: what is not of this deployment is neither believed nor written to. clients: of AWS, for keys of KMS;
-    None: they are made when such a key is used. share: as of `TableAndBucket.instance`.
+    None: they are made when such a key is used. share: as of `TableAndBucket.instance`. bodies: what
+    stands in front of those of the store.
     """
     from sigla.cache.speakers import Speakers
 
-    catalog, stored, zones = store.catalog, store.bodies, store.zones
+    catalog, stored, zones = store.catalog, bodies or store.bodies, store.zones
     reads: Reads = store.reads
     audits: Audits = store.audits
     if ownership is not None:
         catalog, stored = OwnCatalog(catalog, ownership), OwnBodies(stored, ownership)
         zones = zones and OwnZones(zones, ownership)
         reads, audits = OwnReads(reads, ownership), OwnAudits(audits, ownership)
-    bodies, counts = _remembered(store, stored, settings, ring, share)
+    remembering, counts = _remembered(store, stored, settings, ring, share)
     remembered_ms, patience_s = 1000 * settings.holders_seconds, _patience_s(settings)
-    speakers = Speakers(catalog, bodies, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
+    speakers = Speakers(catalog, remembering, store.clock, remembered_ms=remembered_ms, patience_s=patience_s)
     with closing(speakers):
         registry = Registry(
             speakers,
-            bodies,
+            remembering,
             store.clock,
             replace(_options(settings), no_exporters=_no_exporters(settings)),
             parsed=parsed.Understood(parsed.MOST_BYTES // share),

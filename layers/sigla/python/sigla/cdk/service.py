@@ -13,10 +13,11 @@ from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
 from sigla import keys
+from sigla.cdk.parts import other_region
 from sigla.cdk.parts.actions import OBJECTS, READ, ROWS, STREAM
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.cdk.parts.fingerprint import name_version, note_parts
-from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_a_key, use_of_the_key
+from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
 from sigla.cdk.storage import Storage
 from sigla.cdk.variables import Place, variables
 from sigla.deployment.settings import Settings
@@ -60,7 +61,8 @@ class Grants:
             allow("Writing", "s3:PutObject", on=self.objects("schemas", "guids", "key-uses")),
             *([allow("Keys", "s3:PutObject", on=self.objects("keys"))] if self.settings.console_keys else []),
             *self.shared_keks(),
-            *self.other_role("dynamodb:BatchGetItem"),
+            *other_region.of_roles(self.settings, "dynamodb:BatchGetItem"),
+            *other_region.of_bodies(self.settings),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
             *(self.walls() if self.pooled and self.settings.registries else []),
             *self.found_and_told(log),
@@ -153,8 +155,11 @@ class Grants:
         Over there it writes what the region is, and how far ids are given: rows of settings, contexts and roles. What
         that region has committed it cannot change, and no object of it. A scan names no partition.
         """
-        other, table = self.settings.regions, self.other_table()
-        bucket = f"arn:{Aws.PARTITION}:s3:::{other.bucket}"
+        other, table, bucket = (
+            self.settings.regions,
+            other_region.arn_of_table(self.settings),
+            other_region.arn_of_bucket(self.settings),
+        )
         bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{self.registry}#*"]}}
         named = {"StringLikeIfExists": {"s3:prefix": [f"{self.registry}/*"]}}
         return [
@@ -166,31 +171,11 @@ class Grants:
             *self.found_and_told(log),
             allow("OtherRows", *READ, on=[table], when=bound),
             allow("OtherTable", "dynamodb:Scan", on=[table]),
-            *self.other_role(),
+            *other_region.of_roles(self.settings),
             allow("OtherObjects", "s3:GetObject", on=[f"{bucket}/{self.registry}/{each}/*" for each in OBJECTS]),
             allow("OtherNames", "s3:ListBucket", on=[bucket], when=named),
             allow("Telling", "events:PutEvents", on=[other.bus(Aws.PARTITION, Aws.ACCOUNT_ID)]),
         ]
-
-    def other_role(self, *more: str) -> list[iam.PolicyStatement]:
-        """What the registry's other region is, and how far ids are given: that region is told before this one goes on.
-
-        more: further actions on these rows.
-        """
-        other = self.settings.regions
-        if not other.peer:
-            return []
-        rows = [f"{self.registry}#{each}" for each in ("g", "region#*", "x#*")]
-        bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": rows}}
-        actions = ("dynamodb:ConditionCheckItem", "dynamodb:UpdateItem", *more)
-        return [
-            allow("OtherRole", *actions, on=[self.other_table()], when=bound),
-            *use_of_a_key("OtherKey", other.peer_key_arn, other.region),
-        ]
-
-    def other_table(self) -> str:
-        other = self.settings.regions
-        return f"arn:{Aws.PARTITION}:dynamodb:{other.region}:{Aws.ACCOUNT_ID}:table/{other.table}"
 
     def issuers(self) -> list[str]:
         """Where the keys of issuers are, if there are any."""

@@ -65,7 +65,7 @@ def of_the_regions(settings: Settings) -> dict[str, str]:
     chosen = settings.regions
     if not chosen.peer:
         return {}
-    told = {"SIGLA_REGION_PEER": chosen.peer, "SIGLA_REGION_ROLE": chosen.role}
+    told = {"SIGLA_REGION_PEER": chosen.peer, "SIGLA_REGION_ROLE": chosen.role, "SIGLA_REGION_BODIES": chosen.bodies}
     return told | ({"SIGLA_REGION_URL": chosen.url} if chosen.url else {})
 
 

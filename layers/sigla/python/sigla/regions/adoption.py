@@ -21,12 +21,22 @@ from sigla.regions.nouns import RegionSeen
 
 
 class AdoptedIds(CatalogInFront):
-    """is_adopted: whether an id is one of those; asked only where the catalog knows nothing of it."""
+    """is_adopted: whether an id is one of those; asked only where the catalog knows nothing of it.
 
-    def __init__(self, catalog: Catalog, bodies: Bodies, is_adopted: Callable[[BodyKey], bool]) -> None:
+    adopts: whether there may be some; before anything else is asked.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        bodies: Bodies,
+        is_adopted: Callable[[BodyKey], bool],
+        adopts: Callable[[], bool] = lambda: True,
+    ) -> None:
         super().__init__(catalog)
         self._bodies = bodies
         self._is_adopted = is_adopted
+        self._adopts = adopts
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """The first registrant speaks for an adopted id."""
@@ -34,7 +44,7 @@ class AdoptedIds(CatalogInFront):
 
     def snapshot(self, subject: Subject, *, wanted: Sequence[VersionKey] = (), guess: Guid | None = None) -> Snapshot:
         found = self._catalog.snapshot(subject, wanted=wanted, guess=guess)
-        if guess is None or found.known is not None:
+        if guess is None or found.known is not None or not self._adopts():
             return found
         return replace(found, known=self._id_of(subject.context, guess))
 
@@ -48,11 +58,13 @@ class AdoptedIds(CatalogInFront):
         return found | {guid: id for guid in missing if (id := self._id_of(context, guid)) is not None}
 
     def _id_of(self, context: str, guid: Guid) -> SchemaId | None:
+        if not self._adopts():
+            return None
         keys = (key for key in self._bodies.named(guid) if key.context == context)
         return next((key.id for key in keys if not self._catalog.speaker(key) and self._adopted(key)), None)
 
     def _adopted(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
-        if not self._is_adopted(key):
+        if not self._adopts() or not self._is_adopted(key):
             return None
         try:
             body = self._bodies.get(key)

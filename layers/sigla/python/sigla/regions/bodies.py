@@ -11,6 +11,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 from sigla.errors import StoreError, Taken
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports.bodies import Bodies
+from sigla.ports.clock import Clock
 from sigla.ports.in_front import BodiesInFront
 from sigla.regions.refusals import BodyNotInBoth
 
@@ -19,6 +20,9 @@ T = TypeVar("T")
 
 PATIENCE_S: Final = 2.0
 """For so long a registration waits for the other region."""
+
+SILENT_MS: Final = 5_000
+"""For so long one that did not answer is not asked again."""
 
 AT_ONCE: Final = 8
 """Bodies that are on their way to the other region; further ones wait."""
@@ -31,7 +35,8 @@ class BodiesInStep(BodiesInFront):
     """A `ports.Bodies` in front of this region's, which puts into the other region's as well. Any thread may use it.
 
     required: a body that the other region does not take in time is refused (BodyNotInBoth). Otherwise the registration
-    goes on, and `tell` gets a line: the journal brings the body there later. region: the name of the other one.
+    goes on, and `tell` gets a line: the journal brings the body there later. One that was silent is not asked again for
+    some seconds. region: the name of the other one. is_followed: whether that is to have bodies, as the roles say.
 
     Not for a directory, in whose unit of work nothing may wait for a network.
     """
@@ -44,6 +49,8 @@ class BodiesInStep(BodiesInFront):
         region: str,
         required: bool,
         tell: Callable[[dict[str, Any]], None],
+        clock: Clock,
+        is_followed: Callable[[], bool] = lambda: True,
         patience_s: float = PATIENCE_S,
     ) -> None:
         super().__init__(here)
@@ -51,6 +58,9 @@ class BodiesInStep(BodiesInFront):
         self._region = region
         self._required = required
         self._tell = tell
+        self._clock = clock
+        self._is_followed = is_followed
+        self._silent_until = 0
         self._patience_s = patience_s
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="bodies")
 
@@ -60,7 +70,28 @@ class BodiesInStep(BodiesInFront):
 
     def put(self, key: BodyKey, body: Body) -> None:
         """Raises Taken also where the other region has another body under the key, BodyNotInBoth."""
-        self._bodies.put(key, body)
+        try:
+            self._bodies.put(key, body)
+        except Taken as taken:
+            # Whoever adopts it may be the first whose registration comes to its end.
+            if not taken.standing.gone and taken.standing.schema == body.schema:
+                self._put_there(key, taken.standing)
+            raise
+        self._put_there(key, body)
+
+    def last(self, context: str) -> SchemaId:
+        """That of both, as far as the other region tells its own: numbers up to there are passed over."""
+        own = self._bodies.last(context)
+        if not self._is_followed():
+            return own
+        try:
+            return max(own, self._other(self._there.last, context))
+        except (StoreError, TimeoutError):
+            return own
+
+    def _put_there(self, key: BodyKey, body: Body) -> None:
+        if not self._is_followed():
+            return
         try:
             self._other(self._there.put, key, body)
         except Taken:
@@ -70,14 +101,14 @@ class BodiesInStep(BodiesInFront):
                 raise BodyNotInBoth(region=self._region) from silent
             self._tell({"event": OUT_OF_STEP, "context": key.context, "id": key.id, "region": self._region})
 
-    def last(self, context: str) -> SchemaId:
-        """That of both, as far as the other region tells its own: numbers up to there are passed over."""
-        own = self._bodies.last(context)
-        try:
-            return max(own, self._other(self._there.last, context))
-        except (StoreError, TimeoutError):
-            return own
-
     def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the other region answers in time. Raises TimeoutError, and what it raises; it may yet be done then."""
-        return self._pool.submit(ask, *args, **kwargs).result(self._patience_s)
+        if self._clock.elapsed() < self._silent_until:
+            raise TimeoutError
+        try:
+            return self._pool.submit(ask, *args, **kwargs).result(self._patience_s)
+        except Taken:
+            raise
+        except (StoreError, TimeoutError):
+            self._silent_until = self._clock.elapsed() + SILENT_MS
+            raise

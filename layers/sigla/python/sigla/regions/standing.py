@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final
 
 from sigla.ports.clock import Clock, Moment
-from sigla.regions.nouns import RegionKind, RegionState
+from sigla.regions.nouns import RegionKind, RegionState, Role
 
 REMEMBERED_MS: Final = 60_000
 """For so long a request is begun by what was read before. What it commits, or concludes from absence, asks anew."""
@@ -33,6 +33,20 @@ class RegionStanding:
         since = Moment.of(self._clock)
         self._seen = self._look(), since
         return self._kind_of(self._seen[0])
+
+    def is_followed(self) -> bool:
+        """Whether it is a primary whose other region was not passed over, within the last minute. Raises StoreError."""
+        role = self._role()
+        return role is not None and role.writes and role.reconciled
+
+    def adopts(self) -> bool:
+        """Whether it is a primary that was promoted by force, within the last minute. Raises StoreError."""
+        role = self._role()
+        return role is not None and role.writes and role.adopts
+
+    def _role(self) -> Role | None:
+        self.kind()
+        return self._seen[0].role if self._seen else None
 
     def behind_ms(self) -> int | None:
         """How old what is here is at most; None where that is unknown, and in a primary."""

@@ -18,6 +18,9 @@ FORWARD: Final = b"x-forward"
 COMPARES: Final = ("/compatibility/", "/console/api/subjects/{subject}/verdict")
 """Paths whose answers rest on the newest versions."""
 
+MEANINGS: Final = ("/schemas/ids/{id}", "/schemas/ids/{id}/schema", "/schemas/guids/{guid}")
+"""Paths that ask what an id means, which never changes."""
+
 BEHIND: Final = b"x-sigla-behind"
 """Milliseconds, on each answer that was found here: how old what is known here is at most."""
 

@@ -4,13 +4,15 @@
     the follower    answers reads by what is here. What is not here is asked at the primary: nothing is concluded from
                     absence. What writes goes there, and what is compared with the newest versions
     one that joins  sends everything on: it has a part of what there is
-    silence         50003, and of a write that was sent on and not answered that it is not known whether it was done
+    silence         50003, and of a write that was sent on and not answered that it is not known whether it was done;
+                    but what an id means is known by its body
 
 A request that was sent on is not sent on again. Callers are known by the keys of this region first; the credentials go
 along, so that those for writers are keys of both.
 """
 
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from starlette.types import Receive
@@ -19,9 +21,11 @@ from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Refusal, StoreError, Unauthorized
 from sigla.ports.clock import Clock
 from sigla.ports.primary import Forwards, NotSent
+from sigla.regions.adoption import AdoptedIds
 from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.regions.standing import RegionStanding
+from sigla.registry import Registry
 from sigla.web.api.call import Call
 from sigla.web.api.callers import caller_of
 from sigla.web.api.route import Route
@@ -32,6 +36,7 @@ from sigla.web.relaying import (
     BEHIND,
     COMPARES,
     FORWARD,
+    MEANINGS,
     KeptBody,
     answer_brought,
     headers_sent_on,
@@ -75,8 +80,10 @@ class AskedRegion:
 class TwoRegionsTable(RouteTable):
     """A `RouteTable` of either region."""
 
-    def __init__(self, other: AskedRegion, *of_table: Any) -> None:
-        super().__init__(*of_table)
+    def __init__(self, other: AskedRegion, registry: Registry, *of_table: Any) -> None:
+        super().__init__(registry, *of_table)
+        meanings = AdoptedIds(registry.catalog, registry.bodies, lambda _: True)
+        self._by_bodies = RouteTable(replace(registry, catalog=meanings), *of_table)
         self._other = other
         self._standing = other.standing
 
@@ -91,13 +98,19 @@ class TwoRegionsTable(RouteTable):
         kept = await kept_body(receive, self._options.body_bytes)
         if self._goes_there(route):
             return await self._forwarded(call, route, kept)
+        adopted = self._standing.adopts()
         try:
             answer = await super()._answer(call, kept)
         except (Refusal, StoreError) as problem:
-            # A role that was remembered is asked anew: it may have changed.
-            if not rests_on_absence(problem) or self._standing.kind_now() is RegionKind.PRIMARY:
+            if not rests_on_absence(problem):
                 raise
-            return await self._forwarded(call, route, kept)
+            # A role that was remembered is asked anew: it may have changed.
+            if self._standing.kind_now() is not RegionKind.PRIMARY:
+                return await self._absent_here(call, route, kept)
+            if adopted or not self._standing.adopts():
+                raise
+            kept.again()
+            return await super()._answer(call, kept)
         if (behind_ms := self._standing.behind_ms()) is not None:
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
         return answer
@@ -109,6 +122,18 @@ class TwoRegionsTable(RouteTable):
             return False
         now = self._standing.kind_now()
         return now is RegionKind.JOINING or (now is RegionKind.FOLLOWER and not asks)
+
+    async def _absent_here(self, call: Call, route: Route, kept: KeptBody) -> Answer:
+        """As the primary says; where that is silent, by the body of what an id means, which never changes."""
+        try:
+            return await self._forwarded(call, route, kept)
+        except NotForwarded:
+            if route.path not in MEANINGS:
+                raise
+            kept.again()
+            with suppress(Refusal, StoreError):
+                return await self._by_bodies._answer(call, kept)  # noqa: SLF001 - a table as this one
+            raise
 
     async def _forwarded(self, call: Call, route: Route, kept: KeptBody) -> Answer:
         """Raises Unauthorized for callers who are not known here: strangers do not concern the other region."""

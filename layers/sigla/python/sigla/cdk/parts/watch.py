@@ -7,6 +7,7 @@ from aws_cdk import Duration
 from aws_cdk import aws_apigateway as apigateway
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from sigla.cdk.exporters import Exporters
@@ -27,6 +28,7 @@ from sigla.cdk.parts.recipients import Recipients
 from sigla.cdk.replay import Replay
 from sigla.cdk.service import Service
 from sigla.deployment.settings import Settings
+from sigla.regions.bodies import OUT_OF_STEP
 
 BEHIND = Duration.minutes(1)
 """How much older than its primary's a follower's data may be."""
@@ -74,7 +76,7 @@ class Watch(Construct):
             *(_of_the_journal(journal) if journal else ()),
             *(_of_exporters(exporters) if exporters else ()),
             *(_of_issuers(issuers) if issuers else ()),
-            *(_of_the_regions(replay) if replay else ()),
+            *(_of_the_regions(replay, (public or private[0]).service.log_group) if replay else ()),
         ]
         if settings.watch.alarms:
             set_alarms(self, watched, recipients=recipients, about=f"the registry {settings.registry_name}")
@@ -255,8 +257,19 @@ def _of_exporters(exporters: Exporters) -> Iterator[WatchedMetric]:
     )
 
 
-def _of_the_regions(replay: Replay) -> Iterator[WatchedMetric]:
-    """Those of either region, whatever it is: no deployment is a part of a promotion."""
+def out_of_step(registry: logs.ILogGroup, stack: str) -> logs.MetricFilter:
+    """How many bodies the other region did not take: while it does, nothing is sent and nothing is paid."""
+    return registry.add_metric_filter(
+        "OutOfStep",
+        filter_pattern=logs.FilterPattern.string_value("$.event", "=", OUT_OF_STEP),
+        metric_namespace=f"Sigla/{stack}",
+        metric_name="region_bodies_out_of_step",
+        metric_value="1",
+    )
+
+
+def _of_the_regions(replay: Replay, registry: logs.ILogGroup) -> Iterator[WatchedMetric]:
+    """Those of either region, whatever it is: no deployment is a part of a promotion. registry: the log of its API."""
     late = BEHIND.to_milliseconds()
     yield WatchedMetric(
         "RegionBehind",
@@ -292,6 +305,14 @@ def _of_the_regions(replay: Replay) -> Iterator[WatchedMetric]:
         2,
         "one of the two regions does not answer, or refuses. This one goes on by itself: a primary until the ids that "
         "the other one knows of are given, a follower with what it has. The function's log has the reason.",
+    )
+    yield WatchedMetric(
+        "RegionBodies",
+        out_of_step(registry, replay.stack_name).metric(statistic="Sum", period=PERIOD),
+        1,
+        1,
+        "new schemas were registered that the other region did not take within two seconds: where their commits do not "
+        "get there, a forced promotion would not know their ids. The log of the registry names them.",
     )
     yield WatchedMetric(
         "RegionErrors",

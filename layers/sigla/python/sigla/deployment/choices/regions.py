@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from sigla.deployment.choices.rules import Rules, Together, is_known
-from sigla.settings import FOLLOWER, PRIMARY, Address
+from sigla.settings import BEST_EFFORT, FOLLOWER, PRIMARY, REQUIRED, Address
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,6 +14,8 @@ class RegionsChoices:
     peer: where its stack keeps the registry there, `dynamodb+s3://TABLE/BUCKET?region=REGION`, in the same account;
         empty: the registry has one region.
     role: what this one is to be, as long as its data do not say: `primary`, or `follower`, whose stores are empty.
+    bodies: what becomes of a registration whose schema the other region does not take in time: it is refused
+        (`required`), or goes on and is told (`best_effort`).
     url: of the registry in the other region, where requests go on that only a primary may answer; empty: they are
         refused where this one follows.
     peer_key_arn: of the KMS key that encrypts what is stored there; empty: none of the account does.
@@ -21,6 +23,7 @@ class RegionsChoices:
 
     peer: str = ""
     role: str = PRIMARY
+    bodies: str = BEST_EFFORT
     url: str = ""
     peer_key_arn: str = ""
 
@@ -50,6 +53,7 @@ RULES: Rules = {
         "it must be dynamodb+s3://TABLE/BUCKET?region=REGION, or empty",
     ),
     "role": (lambda value: value in (PRIMARY, FOLLOWER), f"it must be {PRIMARY} or {FOLLOWER}"),
+    "bodies": (lambda value: value in (REQUIRED, BEST_EFFORT), f"it must be {REQUIRED} or {BEST_EFFORT}"),
     "url": (
         re.compile(r"(https?://[^/\s?#@]+(/[^\s?#@]*)?)?").fullmatch,
         "it must be a URL of the registry in the other region, https://HOST, or empty",
@@ -68,6 +72,10 @@ TOGETHER: Together = (
     (
         lambda given: given.peer or not given.url,
         "regions.url is of the other one of two regions: set regions.peer, too.",
+    ),
+    (
+        lambda given: given.peer or given.bodies == BEST_EFFORT,
+        "regions.bodies is of one of two regions: set regions.peer, too.",
     ),
     (
         lambda given: given.peer or not given.peer_key_arn,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from sigla.model import BodyKey
 from sigla.ports.clock import Clock
 from sigla.ports.marks import Marks
-from sigla.ports.regions import Peer
 
 if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.aws.clients import Clients
@@ -34,7 +33,8 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
 class AwsStore:
     """A `ports.Store`, of which each part is made when it is first wanted. Any number of instances may share it.
 
-    clients: closed by whoever made them. secrets_key: as of `AwsSecrets`. peer: as of `AwsCatalog`.
+    clients: closed by whoever made them. secrets_key: as of `AwsSecrets`. there: the same
+    registry in its other region, where there is one.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class AwsStore:
         *,
         registry: str = "default",
         secrets_key: str = "",
-        peer: "Peer | None" = None,
+        there: "AwsStore | None" = None,
     ) -> None:
         self.clock = clock
         self._clients = clients
@@ -54,7 +54,7 @@ class AwsStore:
         self._bucket = bucket
         self._registry = registry
         self._secrets_key = secrets_key
-        self._peer = peer
+        self.there = there
 
     def of(self, registry: str) -> "AwsStore":
         """Another registry of the same table and bucket, through the same clients. Closed by whoever asked for it."""
@@ -73,7 +73,8 @@ class AwsStore:
     def catalog(self) -> "AwsCatalog":
         from sigla.stores.dynamodb.catalog import AwsCatalog
 
-        return AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry, peer=self._peer)
+        peer = self.there.region if self.there else None
+        return AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry, peer=peer)
 
     @property
     def region(self) -> "AwsRegion":

@@ -37,6 +37,7 @@ from sigla.web.relaying import (
     BEHIND,
     COMPARES,
     FORWARD,
+    MEANINGS,
     KeptBody,
     answer_brought,
     headers_sent_on,
@@ -49,9 +50,6 @@ NOWHERE: Final = 404
 
 COMES_BACK_S: Final = 2.0
 """For so long the answer to a write waits until what was written is here."""
-
-MEANINGS: Final = ("/schemas/ids/{id}", "/schemas/ids/{id}/schema", "/schemas/guids/{guid}")
-"""Paths that ask what an id means, which never changes."""
 
 MOVED: Final = "x-sigla-moved"
 """How far the primary's journal reached when it answered. It is told to the region that follows, and to no client.

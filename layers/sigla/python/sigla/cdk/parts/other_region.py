@@ -1,0 +1,49 @@
+"""What a registry's functions may do in its other region: few things, and nothing that stands there is replaced."""
+
+from aws_cdk import Aws
+from aws_cdk import aws_iam as iam
+
+from sigla.cdk.parts.actions import OBJECTS
+from sigla.cdk.parts.functions import allow, use_of_a_key
+from sigla.deployment.settings import Settings
+
+
+def of_roles(settings: Settings, *more: str) -> list[iam.PolicyStatement]:
+    """What the registry's other region is, and how far ids are given: that region is told before this one goes on.
+
+    more: further actions on these rows.
+    """
+    other = settings.regions
+    if not other.peer:
+        return []
+    rows = [f"{settings.registry_name}#{each}" for each in ("g", "region#*", "x#*")]
+    bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": rows}}
+    actions = ("dynamodb:ConditionCheckItem", "dynamodb:UpdateItem", *more)
+    return [
+        allow("OtherRole", *actions, on=[arn_of_table(settings)], when=bound),
+        *use_of_a_key("OtherKey", other.peer_key_arn, other.region),
+    ]
+
+
+def of_bodies(settings: Settings) -> list[iam.PolicyStatement]:
+    """Bodies and pointers are put into the other region's bucket before a commit, where nothing stands yet."""
+    other = settings.regions
+    if not other.peer:
+        return []
+    objects = [f"{arn_of_bucket(settings)}/{settings.registry_name}/{each}/*" for each in OBJECTS]
+    created = {"Null": {"s3:if-none-match": "false"}}
+    named = {"StringLikeIfExists": {"s3:prefix": [f"{settings.registry_name}/schemas/*"]}}
+    return [
+        allow("OtherBodies", "s3:PutObject", on=objects, when=created),
+        allow("OtherObjects", "s3:GetObject", on=objects),
+        allow("OtherNames", "s3:ListBucket", on=[arn_of_bucket(settings)], when=named),
+    ]
+
+
+def arn_of_bucket(settings: Settings) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{settings.regions.bucket}"
+
+
+def arn_of_table(settings: Settings) -> str:
+    other = settings.regions
+    return f"arn:{Aws.PARTITION}:dynamodb:{other.region}:{Aws.ACCOUNT_ID}:table/{other.table}"

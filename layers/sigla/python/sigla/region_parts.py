@@ -1,0 +1,56 @@
+"""What a registry in AWS is made of besides, where it has another region: bodies in both, and what is not here."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+from sigla import observe
+from sigla.ports.catalog import Catalog
+from sigla.ports.region_views import RegionViews
+from sigla.regions.absence import NothingConcluded
+from sigla.regions.adoption import AdoptedIds, given_before
+from sigla.regions.bodies import BodiesInStep
+from sigla.regions.nouns import RegionKind
+from sigla.regions.standing import RegionStanding
+from sigla.registry import Registry
+from sigla.settings import FOLLOWER, REQUIRED, Settings
+
+if TYPE_CHECKING:
+    from sigla.aws.clients import Clients
+    from sigla.stores.dynamodb.store import AwsStore
+
+
+@dataclass(frozen=True, slots=True)
+class OtherRegionParts:
+    """standing: which of the two this is. in_step: the bodies of both; closed by whoever made it."""
+
+    store: "AwsStore"
+    standing: RegionStanding
+    in_step: BodiesInStep
+
+    @classmethod
+    def of(cls, settings: Settings, store: "AwsStore", there: "AwsStore") -> Self:
+        standing = RegionStanding(store.region.state, store.clock, follows=settings.region_role == FOLLOWER)
+        in_step = BodiesInStep(
+            store.bodies,
+            there.bodies,
+            region=settings.peer.region or "",
+            required=settings.region_bodies == REQUIRED,
+            tell=observe.tell,
+            clock=store.clock,
+            is_followed=standing.is_followed,
+        )
+        return cls(store, standing, in_step)
+
+    def catalog(self, registry: Registry) -> Catalog:
+        """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""
+        concluding = NothingConcluded(registry.catalog, lambda: self.standing.kind() is not RegionKind.PRIMARY)
+        return AdoptedIds(concluding, registry.bodies, given_before(self.store.region.look), self.standing.adopts)
+
+
+def region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:
+    """What people see of the two."""
+    from sigla.stores.dynamodb.region_views import AwsRegionViews  # for people alone
+
+    address = settings.address
+    url = address.url if address.region else f"{address.url}?region={clients.dynamodb.meta.region_name}"
+    return AwsRegionViews(store.tools, store.clock, store.catalog.peer, (url, settings.region_peer))
