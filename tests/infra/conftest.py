@@ -306,6 +306,21 @@ def jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Te
 
 
 @pytest.fixture(scope="session")
+def telling_jobs(tmp_path_factory: pytest.TempPathFactory, synthesise: Synthesise) -> Template:
+    """The template of a registry whose audit leaves what it finds for `sigla usage`."""
+    file = tmp_path_factory.mktemp("telling") / "land.yaml"
+    file.write_text("registry: {bucket: b}\n")
+    return synthesise(
+        ("registry_name", "orders"),
+        ("pipelines.enabled", True),
+        ("pipelines.lake_bucket", "the-lake"),
+        ("pipelines.land", str(file)),
+        ("pipelines.audit_schedule", "rate(7 days)"),
+        ("pipelines.audit_for_usage", True),
+    )
+
+
+@pytest.fixture(scope="session")
 def platform(synthesise: Synthesise) -> Template:
     """The template of a registry in an organisation with rules of its own."""
     return synthesise(*PLATFORM)

@@ -318,6 +318,10 @@ def test_too_many_bad_records_ring(jobs: Template) -> None:
             "pipelines.enabled needs EMR Serverless, which LocalStack lacks: leave it off where stage is local.",
         ),
         (
+            {"pipelines.audit_for_usage": "true"},
+            "pipelines.audit_for_usage needs pipelines.land, which says where records are landed.",
+        ),
+        (
             {"pipelines.subnets": "subnet-1"},
             "pipelines.subnets and pipelines.security_groups go together: give both or neither.",
         ),

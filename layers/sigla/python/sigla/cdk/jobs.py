@@ -1,6 +1,6 @@
 """Which jobs run on EMR Serverless, and what each of them reads, writes and is told."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
@@ -9,6 +9,7 @@ TABLES, WORK, REPORTS, RAW = "tables", "work", "reports", "raw"
 MAKING: Final = ("glue:CreateDatabase", "glue:CreateTable")
 COMMITTING: Final = ("glue:GetDatabase", "glue:GetTable", "glue:UpdateTable")
 LISTING: Final = ("glue:GetTables",)
+FINDING: Final = ("glue:GetDatabase", "glue:GetTable")
 """Actions on the Glue Data Catalog, without removing a table: a commit makes it or moves its pointer."""
 
 
@@ -18,7 +19,8 @@ class Job:
 
     registry: it reads bodies and rows. journal: the journal, too, and whose table and bucket are. reports: it wants an
     empty place, a new one for each run; what does not is told by land.yaml. hashes: it reads the key of hashed columns.
-    tables: what it does with tables in the Glue Data Catalog. words: on its command line, behind land.yaml.
+    tables: what it does with tables in the Glue Data Catalog. words: on its command line, behind land.yaml. tells: it
+    looks through what is landed, and puts what it found beside the registry.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Job:
     hashes: bool = False
     tables: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
+    tells: bool = False
 
 
 JOBS: Final = (
@@ -56,3 +59,13 @@ JOBS: Final = (
     Job("audit", (RAW, TABLES, REPORTS), (REPORTS,), forgets=(REPORTS,), reports=True),
     Job("scrub", (REPORTS,), (REPORTS,), forgets=(REPORTS,), journal=True, reports=True),
 )
+
+
+def jobs_of(*, audit_for_usage: bool) -> tuple[Job, ...]:
+    """JOBS, as settings have them."""
+    return tuple(_telling(job) if audit_for_usage and job.name == "audit" else job for job in JOBS)
+
+
+def _telling(job: Job) -> Job:
+    """What is landed is said by the manifests of the work folder, and of Iceberg tables by the catalog."""
+    return replace(job, reads=(*job.reads, WORK), tables=FINDING, tells=True)

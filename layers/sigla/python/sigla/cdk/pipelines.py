@@ -2,7 +2,8 @@
 
 Part of the registry's stack where `pipelines.enabled` says so; of two stacks one could not change what the other uses.
 Landing reads the registry's bodies and rows and writes a lake, upkeep rewrites that and reads nothing of the registry;
-auditing and scrubbing read all and write reports. None changes the registry: that is a person's `sigla scrub --fix`.
+auditing and scrubbing read all and write reports; with `pipelines.audit_for_usage` an audit leaves beside the registry
+what it found in data. None changes the registry: that is a person's `sigla scrub --fix`.
 """
 
 from collections.abc import Callable
@@ -22,7 +23,8 @@ from aws_cdk import aws_scheduler as scheduler
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
 
-from sigla.cdk.jobs import JOBS, REPORTS, Job
+from sigla import keys
+from sigla.cdk.jobs import REPORTS, Job, jobs_of
 from sigla.cdk.parts.alarms import WatchedMetric, set_alarms
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.cdk.parts.functions import allow, use_of_the_key
@@ -81,7 +83,7 @@ class Pipelines(Construct):
         self.jars = [assets.Asset(self, f"Jar{path.stem}", path=str(path)) for path in self._jar_files()]
         self.application = self._application()
         self.failed = self._failed()
-        for job in JOBS:
+        for job in jobs_of(audit_for_usage=self.chosen.audit_for_usage):
             if job.reports or self.land:
                 self._job(job)
         if settings.watch.alarms:
@@ -204,7 +206,8 @@ class Pipelines(Construct):
         place = f"s3://{self.lake.bucket_name}/{REPORTS}/{job.name}/{invocation}"
         bucket, table = self.storage.bucket.bucket_name, self.storage.table.table_name
         registry = self.settings.registry_name
-        return ["--bucket", bucket, "--table", table, "--registry", registry, "--out", place]
+        told = ["--land", self.land.s3_object_url, "--for-usage"] if self.land and job.tells else []
+        return ["--bucket", bucket, "--table", table, "--registry", registry, "--out", place, *told]
 
     def _submitted(self, job: Job) -> list[tuple[str, str]]:
         conf = {
@@ -250,6 +253,7 @@ class Pipelines(Construct):
     def grants(self, job: Job) -> list[iam.PolicyStatement]:
         """All of it, on one screen."""
         bodies, table, registry = self.storage.bucket, self.storage.table, self.settings.registry_name
+        found_in_data = [bodies.arn_for_objects(keys.audit_object(registry))] if job.tells else []
         kinds = ["schemas", "guids", *(["journal"] if job.journal else [])]
         uploaded = [self.entry, self.code, self.packages, *self.jars, *([self.land] if self.land else [])]
         objects = [bodies.arn_for_objects(f"{registry}/{kind}/*") for kind in kinds]
@@ -269,6 +273,7 @@ class Pipelines(Construct):
         ]
         return [
             *(of_the_registry if job.registry else []),
+            *([allow("Found", "s3:GetObject", "s3:PutObject", on=found_in_data)] if found_in_data else []),
             *use_of_the_key(self.settings),  # of the lake, too
             allow("Reading", "s3:GetObject", on=self._below(*job.reads)),
             allow("Writing", "s3:PutObject", "s3:AbortMultipartUpload", on=self._below(*job.writes)),

@@ -40,6 +40,7 @@ class Pipelines:
     idle_minutes: without a run, until nothing is kept ready.
     land_schedule, maintain_schedule, audit_schedule, scrub_schedule: when a run begins, as EventBridge writes it;
         empty: never by itself.
+    audit_for_usage: have the audit look through what is landed, and leave what it finds for `sigla usage`.
     subnets, security_groups: of the network that Kafka is in, separated by commas.
     bad_ratio: the share of records in the quarantine that a person has to look into, over an hour.
     """
@@ -58,6 +59,7 @@ class Pipelines:
     land_schedule: str = "rate(1 hour)"
     maintain_schedule: str = ""
     audit_schedule: str = ""
+    audit_for_usage: bool = False
     scrub_schedule: str = "rate(7 days)"
     subnets: str = ""
     security_groups: str = ""
@@ -103,6 +105,10 @@ TOGETHER: Together = (
     (
         lambda given: given.land or not given.maintain_schedule,
         "pipelines.maintain_schedule needs pipelines.land, which says whose tables are maintained.",
+    ),
+    (
+        lambda given: given.land or not given.audit_for_usage,
+        "pipelines.audit_for_usage needs pipelines.land, which says where records are landed.",
     ),
     (
         lambda given: bool(given.subnets) == bool(given.security_groups),
