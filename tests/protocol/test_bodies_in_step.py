@@ -6,7 +6,7 @@ The way between the two lets bodies pass and no commits, so that nothing of what
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -46,11 +46,10 @@ class Link:
         class Request(BaseHTTPRequestHandler):
             def _any(self) -> None:
                 body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                connection = HTTPConnection(behind.host, behind.port, timeout=PATIENCE_S)
-                connection.request(self.command, self.path, body, dict(self.headers))
-                answer = connection.getresponse()
-                found = answer.read()
-                connection.close()
+                with closing(HTTPConnection(behind.host, behind.port, timeout=PATIENCE_S)) as connection:
+                    connection.request(self.command, self.path, body, dict(self.headers))
+                    answer = connection.getresponse()
+                    found = answer.read()
                 if self.path.startswith("/regions/journal") and answer.status == 200:
                     found = json.dumps(link.alter(json.loads(found))).encode()
                 self.send_response(answer.status)
@@ -59,7 +58,7 @@ class Link:
                 self.wfile.write(found)
 
             def do_GET(self) -> None:
-                with suppress(OSError):
+                with suppress(OSError, HTTPException):
                     self._any()
 
             do_PUT = do_POST = do_DELETE = do_HEAD = do_GET  # noqa: N815 - as above
@@ -80,11 +79,12 @@ class Pair:
     def __init__(self, a: Server, b: Server, link: Link) -> None:
         self.a, self.b, self.link = a, b, link
 
-    def lose_a(self) -> None:
-        """It is gone, and the other one is promoted by force."""
+    def lose_a(self) -> str:
+        """It is gone, and the other one is promoted by force, which says this."""
         self.a.kill()
         told = run("promote", self.b.url, "--force", "--yes")
         assert told.returncode == 0, told.stderr
+        return told.stdout
 
 
 @contextmanager
@@ -133,7 +133,9 @@ def test_what_was_acknowledged_is_read_by_its_id_in_the_survivor(tmp_path: Path,
         id = registered(pair.a, "orders", "long")
         guid = pair.a.ask("GET", f"/schemas/ids/{id}").json["guid"]
         assert (out_of_step(pair.a), local(pair.b, f"/schemas/ids/{id}").status) == (0, 404)
-        pair.lose_a()
+        told = pair.lose_a()
+        assert f"Id {id} was registered for orders: it means what it did, without a version." in told
+        assert "Id 1 " not in told
         found = pair.b.ask("GET", f"/schemas/ids/{id}").json
         assert (found["schema"], found["subject"]) == ('"long"', "orders")
         assert pair.b.ask("GET", f"/schemas/guids/{guid}").json["schema"] == '"long"'

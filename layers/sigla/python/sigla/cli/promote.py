@@ -12,7 +12,7 @@ from sigla.cli import place
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.regions_told import shown_time, tell, tell_of_force
+from sigla.cli.regions_told import shown_time, tell, tell_adopted, tell_of_force
 from sigla.cli.served_regions import are_served, promote_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
@@ -147,6 +147,7 @@ def _undo(regions: "TwoRegions", there: "Address") -> int:
 
 def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "Roles | None") -> int:
     from sigla.regions import promotion
+    from sigla.regions.adoption import adopted
     from sigla.regions.giving import carried_out
     from sigla.regions.nouns import RegionKind
 
@@ -166,6 +167,10 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
     print(
         f"The newest commit here: {shown_time(store.journal.newest())}. Later ones of the other region may be missing."
     )
+    unheld = store.region.unheld()
+    if unheld is None:
+        print("Ids whose schemas are here mean what they did, also those whose versions are missing.")
+    tell_adopted([*adopted(unheld or (), store.bodies)])
     for kept, number in store.region.kept().items():
         if number:
             print(f"{number} commits {kept}.")

@@ -14,6 +14,8 @@ MAY_BE_LOST: Final = (
     "deletes, config, modes, version numbers, further subjects of known schemas, lists of contexts and associations"
 )
 
+ADOPTED_SHOWN: Final = 20
+
 
 def shown_time(at: int) -> str:
     """Milliseconds since the epoch, for people."""
@@ -67,6 +69,14 @@ def tell_of_force(here: str) -> None:
     """What a forced promotion means, before it is asked for."""
     tell(f"{here} becomes the primary with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
     tell("acknowledged last and this one does not have yet is not there until that one has rejoined.")
+
+
+def tell_adopted(sentences: "Sequence[str]") -> None:
+    """Which ids mean something though their versions did not come, the first of them by name."""
+    for each in sentences[:ADOPTED_SHOWN]:
+        print(each)
+    if len(sentences) > ADOPTED_SHOWN:
+        print(f"So do {len(sentences) - ADOPTED_SHOWN} more ids.")
 
 
 def tell_of_dismissal(here: str, follower: str) -> None:

@@ -14,6 +14,7 @@ from sigla.cli.regions_told import (
     put_into_report,
     shown_time,
     tell,
+    tell_adopted,
     tell_dismissed,
     tell_left,
     tell_of_abandonment,
@@ -68,6 +69,7 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
     elif forced:
         print(f"{here} is the primary of epoch {epoch}, by force.")
         print(done["closed"])
+        tell_adopted(done["adopted"])
         newest = shown_time(region.report().newest)
         print(f"The newest commit here: {newest}. Later ones of the other region may be missing.")
         if done["given_up"]:

@@ -6,7 +6,7 @@ What takes several of them is in `regions.giving`.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from sigla.model import SchemaId
+from sigla.model import BodyKey, SchemaId
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import Counter, RegionSeen, Role
 from sigla.regions.replay import JournalPlace
@@ -51,6 +51,10 @@ class Region(Peer, Roles, Protocol):
         """How many commits of the other region are here and not carried out, by what they do, as in a sentence."""
         ...
 
+    def unheld(self) -> Sequence[BodyKey] | None:
+        """Ids with a body here and no version; None where everything would have to be looked at."""
+        ...
+
     def draw(self, context: str, epoch: int) -> Counter | None:
         """The counter with one id more given; None if it is not of this epoch, or no id is left below its ceiling."""
         ...
@@ -93,6 +97,7 @@ class Promoted(NamedTuple):
 
     other: where the other region is; empty where that is not known. closed: what became of it, a sentence, where it was
     passed over. given_up: whether it had given this region up, as far as that is known: then this one is to rejoin.
+    adopted: ids that mean something here though their versions did not come, a sentence each.
     """
 
     role: Role
@@ -101,6 +106,7 @@ class Promoted(NamedTuple):
     other: str = ""
     closed: str = ""
     given_up: bool = False
+    adopted: Sequence[str] = ()
 
 
 class BroughtBack(NamedTuple):

@@ -8,11 +8,12 @@ nothing can be cut off. A body that was deleted for good is a tombstone, and mea
 Bodies of registrations that were never committed are adopted as well: their ids are never given for anything else.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from sigla.errors import BodyLost
-from sigla.model import BodyKey, Guid, Holder, SchemaId, Subject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
@@ -73,6 +74,16 @@ class AdoptedIds(CatalogInFront):
         if body.gone or by not in (None, body.subject):
             return None
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=1, displaced=True)
+
+
+def adopted(unheld: Iterable[BodyKey], bodies: Bodies) -> Iterator[str]:
+    """What people are told of ids without a version. unheld: as of `ports.regions.Region`."""
+    for key in unheld:
+        with suppress(BodyLost):
+            body = bodies.get(key)
+            if not body.gone:
+                where = "" if key.context == DEFAULT_CONTEXT else f" of context {key.context}"
+                yield f"Id {key.id}{where} was registered for {body.subject}: it means what it did, without a version."
 
 
 def given_before(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:

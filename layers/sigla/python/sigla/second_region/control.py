@@ -17,6 +17,7 @@ from sigla.ports.in_front import BodiesInFront
 from sigla.ports.regions import BroughtBack, Promoted, RegionReport
 from sigla.ports.replaying import Shipment
 from sigla.regions import promotion, rejoining
+from sigla.regions.adoption import adopted
 from sigla.regions.draining import PATIENCE_S, OrderedDrain, ToldShipper
 from sigla.regions.followed import check_may_follow
 from sigla.regions.follower import RegionFollower, check_follows
@@ -140,7 +141,8 @@ class ServedRegion:
             given_up = follower is not None and follower.given_up
             now, behind = self._store.clock.now(), follower.how_far.behind_ms if follower else None
             done = carried_out(promotion.forced(self._region, now=now, seen=0 if behind is None else now - behind))
-            return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up)
+            ids = tuple(adopted(self._region.unheld(), self._store.bodies))
+            return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up, adopted=ids)
 
     def undo(self, primary: str) -> Promoted:
         with self._course():

@@ -70,7 +70,15 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
         "changed",
     ),
     "Promoted": _object(
-        {"role": ROLE, "changed": FLAG, "brought": NUMBER, "other": TEXT, "closed": TEXT, "given_up": FLAG},
+        {
+            "role": ROLE,
+            "changed": FLAG,
+            "brought": NUMBER,
+            "other": TEXT,
+            "closed": TEXT,
+            "given_up": FLAG,
+            "adopted": {"type": "array", "items": TEXT},
+        },
         "role",
         "changed",
     ),

@@ -1,0 +1,69 @@
+"""After a promotion by force an id without a version means what its body says, and nothing else is known of it."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from sigla.errors import SchemaNamedNotFound
+from sigla.model import BodyKey, SchemaId
+from sigla.regions.adoption import AdoptedIds, adopted, given_before
+from sigla.regions.nouns import Counter, RegionKind, Role
+from sigla.registry import Registry
+from sigla.stores.sqlite.store import EmbeddedStore
+from tests.build import FixedClock, a_body, a_draft, a_text
+from tests.unit.registry.tell import s
+
+BEFORE, LATER = BodyKey(".", SchemaId(7)), BodyKey(".", SchemaId(150_001))
+ROLE = Role(2, RegionKind.PRIMARY, peer="http://a", reconciled=False, adopts=True)
+
+
+@pytest.fixture
+def store() -> Iterator[EmbeddedStore]:
+    with EmbeddedStore() as store:
+        assert store.region.set_role(None, ROLE)
+        store.bodies.put(BEFORE, a_body(a_text("Before")))
+        yield store
+
+
+def registry_of(store: EmbeddedStore) -> Registry:
+    catalog = AdoptedIds(store.catalog, store.bodies, given_before(store.region.look))
+    return Registry(catalog, store.bodies, FixedClock())
+
+
+def test_an_id_of_before_is_read_and_given_again_for_the_same_text(store: EmbeddedStore) -> None:
+    registry = registry_of(store)
+    assert registry.schema_by_id(BEFORE.id).schema.text == a_text("Before")
+    assert registry.register(s("later"), a_draft(a_text("Before"))).id == BEFORE.id
+    assert registry.register(s("other"), a_draft(a_text("Other"))).id == 100_001
+
+
+def test_what_was_not_committed_since_means_nothing(store: EmbeddedStore) -> None:
+    """Its counter has begun: ids from there on are those of this epoch."""
+    assert store.region.set_counter(".", None, Counter(SchemaId(150_000), SchemaId(200_000), 2, SchemaId(100_001)))
+    store.bodies.put(LATER, a_body(a_text("Later")))
+    with pytest.raises(SchemaNamedNotFound):
+        registry_of(store).schema_by_id(LATER.id)
+    assert registry_of(store).schema_by_id(BEFORE.id).id == BEFORE.id
+
+
+@pytest.mark.parametrize("why", ["deleted for good", "promoted by plan"])
+def test_other_ids_without_a_version_mean_nothing(store: EmbeddedStore, why: str) -> None:
+    if why == "deleted for good":
+        store.bodies.bury(BEFORE)
+    else:
+        role = store.region.role()
+        assert store.region.set_role(role, Role(2, RegionKind.PRIMARY, peer="http://a"))
+    with pytest.raises(SchemaNamedNotFound):
+        registry_of(store).schema_by_id(BEFORE.id)
+
+
+def test_people_are_told_which_ids_have_no_version(store: EmbeddedStore) -> None:
+    gone = BodyKey(".", SchemaId(8))
+    store.bodies.put(gone, a_body(a_text("Gone")))
+    store.bodies.bury(gone)
+    registry = registry_of(store)
+    registry.register(s("held"), a_draft(a_text("Held")))
+    (told,) = adopted(store.region.unheld(), store.bodies)
+    assert told.startswith("Id 7 was registered for ")
+    registry.register(s("later"), a_draft(a_text("Before")))
+    assert not [*adopted(store.region.unheld(), store.bodies)]
