@@ -53,7 +53,7 @@ class HandsOver:
     @property
     def refuses(self) -> bool:
         """Whether it is known that nothing will be taken: that is to be said before anything is written."""
-        return self._required and self._follower.is_silent and self.hands
+        return self._required and self.hands and (self._follower.is_silent or self._is_to_come)
 
     def check(self) -> None:
         """Raises BodyNotInBoth where a registration cannot be committed by now."""
@@ -62,7 +62,7 @@ class HandsOver:
 
     def hand(self, shipments: Sequence[Shipment]) -> None:
         """Takes the commits of one group. Raises BodyNotInBoth, BodyApart: then none of them may be made."""
-        match self._follower.take(shipments):
+        match Taking.SILENT if self._is_to_come else self._follower.take(shipments):
             case Taking.APART:
                 raise BodyApart(region=self._region)
             case Taking.SILENT if self._required:
@@ -71,6 +71,14 @@ class HandsOver:
                 self.out_of_step += len(shipments)
                 ids = [{"context": key.context, "id": key.id} for each in shipments for key in each.bodies]
                 self._tell({"event": OUT_OF_STEP, "ids": ids, "region": self._region})
+
+    @property
+    def _is_to_come(self) -> bool:
+        """Whether it has not asked yet, as after a promotion by plan: its name is written down when it does.
+
+        That is a commit of its own, and would wait for the one that waits for it.
+        """
+        return self.role is not None and "://" in self.role.peer
 
     @property
     def _region(self) -> str:
