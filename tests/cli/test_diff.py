@@ -106,7 +106,7 @@ def test_files_may_reference_files(here: Path, capsys: pytest.CaptureFixture[str
     [
         (
             ["none.avsc", "new.avsc"],
-            "none.avsc is not a file here: give a file, SUBJECT:VERSION, an id, or REVISION:PATH.",
+            "none.avsc is not a file here: give a file, SUBJECT:VERSION, an id, REVISION:PATH, or a subject of",
         ),
         (["1", "2"], "Versions and ids need a registry: give --registry URL, --data DIR or --store URL."),
         (["README", "new.avsc"], "The name of README does not say its language: give --type."),
@@ -163,3 +163,52 @@ def test_versions_and_ids_may_be_those_of_a_url(
         with answering.behind_a_url(answering.always(503, {})) as url:
             status, said = told(capsys, "1", "2", "--registry", url)
             assert (status, "status 503" in said) == (2, True)
+
+
+# --- files of sigla.yaml ---------------------------------------------------------------------------------------------
+
+
+def using(*used: str) -> str:
+    fields = [{"name": f"f{at}", "type": each} for at, each in enumerate(used)]
+    return json.dumps({"type": "record", "name": "Basket", "fields": fields})
+
+
+@pytest.fixture
+def declared(data: Path) -> Path:
+    """A set: Basket uses Line, which uses Order, which the directory alone has; it has no Basket."""
+    files = Path("schemas")
+    files.mkdir()
+    (files / "line.avsc").write_text('{"type":"record","name":"Line","fields":[{"name":"of","type":"Order"}]}')
+    (files / "basket.avsc").write_text(using("Line"))
+    Path("sigla.yaml").write_text(
+        "schemas:\n- {files: 'schemas/*.avsc', subject: '{stem}-value', references: {Order: orders-value}}\n"
+    )
+    for words in (["init", "-q"], ["add", "schemas", "sigla.yaml"], ["commit", "-qm", "a set"]):
+        subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", *words], check=True)
+    (files / "basket.avsc").write_text(using("Line", "Order", "int"))
+    return data
+
+
+@pytest.mark.parametrize("old", ["HEAD:schemas/basket.avsc", "basket-value"])
+def test_what_a_file_of_sigla_yaml_references_is_found(
+    declared: Path, old: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the other files, of the revision where it is of one, and in the registry; by its path or its subject."""
+    status, found = told(capsys, old, "schemas/basket.avsc", "--data", str(declared))
+    assert status == int(old != "basket-value")
+    assert [each["path"] for each in found["changes"]] == (["Basket/fields/f1", "Basket/fields/f2"] if status else [])
+
+
+def test_without_the_registry_it_is_said_what_is_missing(declared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, err = told(capsys, "basket-value", "schemas/line.avsc")
+    assert status == 2
+    assert err == "sigla: Versions and ids need a registry: give --registry URL, --data DIR or --store URL.\n"
+
+
+def test_a_wrong_sigla_yaml_is_in_the_way_of_files_that_need_it_alone(
+    declared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("sigla.yaml").write_text("schemas: 3")
+    assert told(capsys, "old.avsc", "new.avsc")[0] == 1
+    status, err = told(capsys, "schemas/basket.avsc", "schemas/line.avsc")
+    assert (status, err) == (2, "sigla: sigla.yaml:1: `schemas`: expected a list.\n")

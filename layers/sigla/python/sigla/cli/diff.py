@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from sigla.cli import credentials
+from sigla.cli import credentials, declared
 from sigla.cli.misuse import Misuse, Refused
 from sigla.terminal.arguments import context_argument
 
@@ -17,11 +17,13 @@ documentation alone is told as such.
   sigla diff orders-value:3 orders-value:latest --registry https://registry:8081
                                                    two versions of a registry
   sigla diff 42 order.avsc --data ./data           an id of a data directory, and a file
+  sigla diff orders-value:latest orders-value      a version, and the file that sigla.yaml has for its subject
 """
 
 EPILOG = """\
-A and B are looked for in this order: a file, an id (digits alone), SUBJECT:VERSION or SUBJECT:latest, and a file of a
-git revision as REVISION:PATH. Nothing is written, and the verdict is ours, whatever registry the schemas are from.
+A and B are looked for in this order: a file, an id (digits alone), SUBJECT:VERSION or SUBJECT:latest, a file of a git
+revision as REVISION:PATH, and the subject of a file of sigla.yaml. What a file of sigla.yaml references is found by it.
+Nothing is written, and the verdict is ours, whatever registry the schemas are from.
 
 0: the same schema, however it is spelled. 1: it differs; --fail-on says what counts. 2: it could not be told.
 """
@@ -46,6 +48,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     )
     parser.add_argument("old", metavar="A", help="the old schema")
     parser.add_argument("new", metavar="B", help="the new schema")
+    declared.add_config_option(parser)
     parser.add_argument("--type", choices=TYPES, help="what the files are, where their names do not say it")
     parser.add_argument(
         "--reference",

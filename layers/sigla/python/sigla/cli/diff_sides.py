@@ -5,14 +5,16 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from sigla.cli import credentials, place
+from sigla.cli import credentials, diff_sets, place
 from sigla.cli.misuse import Misuse, reading_remote
 from sigla.errors import Malformed, Refusal
 from sigla.languages import LANGUAGES
 from sigla.model import LATEST, Body, BodyKey, Parsed, Resolved, Schema, SchemaId, Version
+from sigla.schema_files.used_names import names_of
 
 if TYPE_CHECKING:
     from sigla.registry import Resources
@@ -27,11 +29,12 @@ BodyOf = Callable[[BodyKey], Body]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """text: as it was given. schema: what is stored of a version or an id; None of files."""
+    """text: as it was given. schema, used: what is stored of a version or an id, and what that references."""
 
     text: str
     parsed: Parsed
     schema: Schema | None = None
+    used: Sequence[Resolved] = ()
 
 
 def read(args: argparse.Namespace) -> tuple[Side, Side]:
@@ -53,18 +56,36 @@ def read(args: argparse.Namespace) -> tuple[Side, Side]:
 def _side(args: argparse.Namespace, name: str, stored: Callable[[str], Side]) -> Side:
     path = Path(name)
     if path.is_file():
-        return _file_side(args, name, path.name, _bytes_of)
+        return _file_side(args, name, "", _bytes_of, stored)
     subject, colon, after = name.rpartition(":")
     if name.isdecimal() or (subject and (after.isdecimal() or after.lower() == "latest")):
         return stored(name)
     if colon and not name.startswith(":"):
         revision, _, inside = name.partition(":")
-        return _file_side(args, inside, Path(inside).name, lambda file: _of_revision(revision, file))
-    raise Misuse(f"{name} is not a file here: give a file, SUBJECT:VERSION, an id, or REVISION:PATH.")
+        return _file_side(args, inside, revision, lambda file: _of_revision(revision, file), stored)
+    if args.config.is_file() and (declared := diff_sets.file_of_subject(args.config, name)):
+        return _file_side(args, declared, "", _bytes_of, stored)
+    raise Misuse(
+        f"{name} is not a file here: give a file, SUBJECT:VERSION, an id, REVISION:PATH, or a subject of {args.config}."
+    )
 
 
-def _file_side(args: argparse.Namespace, path: str, name: str, bytes_of: Callable[[str], bytes]) -> Side:
-    language = args.type or SUFFIXES.get(Path(name).suffix)
+def _file_side(
+    args: argparse.Namespace,
+    path: str,
+    revision: str,
+    bytes_of: Callable[[str], bytes],
+    stored: Callable[[str], Side],
+) -> Side:
+    """revision: of git; empty for files as they are. stored: a version of the registry."""
+    language, text = args.type or SUFFIXES.get(Path(path).suffix), _decoded(path, bytes_of(path))
+    # Else sigla.yaml has nothing to say, and may be wrong.
+    if not args.reference and args.config.is_file() and (language is None or names_of(language, text).used):
+        declared = diff_sets.declared_side(args.config, path, revision)
+        if declared is not None:
+            return _whole_side(
+                path, declared.file.file.type, text, declared.references(partial(_stored_references, stored))
+            )
     if language is None:
         raise Misuse(f"The name of {path} does not say its language: give --type.")
     references = []
@@ -73,7 +94,16 @@ def _file_side(args: argparse.Namespace, path: str, name: str, bytes_of: Callabl
         if not (reference and equals and file):
             raise Misuse(f"Invalid reference {given!r}: expected NAME=FILE.")
         references.append(Resolved(reference, _decoded(file, bytes_of(file))))
-    text = _decoded(path, bytes_of(path))
+    return _whole_side(path, language, text, references)
+
+
+def _stored_references(stored: Callable[[str], Side], name: str, version: str) -> list[Resolved]:
+    """What is stored under the name of a reference, behind what it references itself."""
+    side = stored(version)
+    return [*side.used, Resolved(name, side.text)]
+
+
+def _whole_side(path: str, language: str, text: str, references: Sequence[Resolved]) -> Side:
     parsed = _parsed(path, language, text, references)
     if language == "PROTOBUF":  # its parser leaves open where a name leads; those of other languages do not
         _check_names(path, parsed)
@@ -121,8 +151,6 @@ def _parsed(name: str, language: str, text: str, references: Sequence[Resolved])
     try:
         return LANGUAGES[language].parse(text, references, False)  # noqa: FBT003 - leniently; a plain function
     except Malformed as malformed:
-        from sigla.schema_files.used_names import names_of
-
         lacking = set(names_of(language, text).used) - {each.name for each in references}
         hint = f" Give each file that it uses with {REFERENCE}." if lacking else ""
         raise Misuse(f"{name} is not a schema of type {language}: {malformed.reason}.{hint}") from None
@@ -138,7 +166,7 @@ def _stored(name: str, body: Body, body_of: BodyOf) -> Side:
         raise Misuse(f"{name} cannot be read: {problem}.") from None
     if found.type not in LANGUAGES:
         raise Misuse(f"{name} is of the type {found.type}, which Sigla does not know.")
-    return Side(found.text, _parsed(name, found.type, found.text, found.references), body.schema)
+    return Side(found.text, _parsed(name, found.type, found.text, found.references), body.schema, found.references)
 
 
 @contextmanager
