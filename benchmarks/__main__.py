@@ -21,6 +21,7 @@ NAMES = (
     "register",
     "register_on_aws",
     "cold_start",
+    "console",
     "start_up",
     "check_files",
     "member_cost",

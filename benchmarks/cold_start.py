@@ -75,7 +75,7 @@ handler = Mangum(app, lifespan="off", text_mime_types=[MEDIA])
 
 def lines(*, quick: bool = False) -> Lines:
     rounds, warm = (1, 5) if quick else (15, 300)
-    runtime = _runtime()
+    runtime = lambda_runtime()
     with filled.workspace() as path, account() as made:
         with made.registry() as registry:
             registry.register(filled.subject(1), Draft(filled.text(1)))
@@ -142,7 +142,7 @@ class Runtime:
     client: Path
 
 
-def _runtime() -> Runtime:
+def lambda_runtime() -> Runtime:
     try:
         python = installation.find_python(installation.candidates(os.environ))
         return Runtime(python, installation.runtime_client(os.environ))
@@ -191,18 +191,21 @@ class Function:
             return time.perf_counter() - begun
 
 
+def our_function(made: Account, runtime: Runtime) -> Function:
+    ours = {"SIGLA_TABLE": made.table, "SIGLA_BUCKET": BUCKET, "SIGLA_AUTH": "none"}
+    return Function(runtime, packages.built(packages.code("registry")), {**made.environment, **ours})
+
+
 def _functions(path: Path, made: Account, runtime: Runtime) -> tuple[Function, Function, Function]:
     """Ours; one that returns a constant; one that asks."""
     body = keys.body_object("default", BodyKey(DEFAULT_CONTEXT, SchemaId(1)))
     named = {"TABLE": made.table, "BUCKET": BUCKET}
-    ours = {f"SIGLA_{name}": value for name, value in named.items()} | {"SIGLA_AUTH": "none"}
     bare = []
     for name, source in {"constant": CONSTANT, "asking": ASKING}.items():
         (path / name).mkdir()
         (path / name / "handler.py").write_text(source, encoding="utf-8")
         bare.append(Function(runtime, path / name, {**made.environment, **named, "KEY": body}))
-    code = packages.built(packages.code("registry"))
-    return Function(runtime, code, {**made.environment, **ours}), bare[0], bare[1]
+    return our_function(made, runtime), bare[0], bare[1]
 
 
 def _asking(environment: Environment, event: Mapping[str, Any]) -> Any:

@@ -17,11 +17,12 @@ from localstack import dynamodb
 from tests.loops import threads_loop
 
 ROOT = Path(__file__).parents[2]
-ON_AN_ENGINE = {"register_on_aws", "cold_start"}
+ON_AN_ENGINE = {"register_on_aws", "cold_start", "console"}
 SLOW = {
     "check_files",
     "client_calls",
     "cold_start",
+    "console",
     "exporters",
     "following",
     "herd",

@@ -35,6 +35,7 @@ PAGES = {
     "log?subject=nothing": "Log",
     "keys": "Keys",
     "zones": "Zones",
+    "counters": "Counters",
     "associations": "Associations",
     "encryption": "Encryption",
     "nowhere": "No such page",

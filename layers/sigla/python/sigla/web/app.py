@@ -216,7 +216,8 @@ class RouteTable:
         self._registry = registry
         self._workers = workers
         self._options = options
-        self._dispatch = dispatch_of(frozenset(beside))
+        self._beside = frozenset(beside)
+        self._dispatch = dispatch_of(self._beside)
         self._front_page = front_page([door.CONSOLE, *beside] if options.console else beside)
         self._rendered = Rendered(most=options.rendered_bytes)
         self._authenticate = options.authenticate
@@ -260,7 +261,14 @@ class RouteTable:
             return self._front_page
         registry, service = self._registry, self._options.service
         exchange = Exchange(
-            found.params, call.query, self._rendered, service, found.prefix, found.context, self._options.keys
+            found.params,
+            call.query,
+            self._rendered,
+            service,
+            found.prefix,
+            found.context,
+            self._options.keys,
+            self._beside,
         )
         if self._authenticate is not None and route.access is not OPEN:
             principal = await caller_of(self._authenticate, sent.get(b"authorization"))

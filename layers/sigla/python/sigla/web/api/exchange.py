@@ -66,6 +66,7 @@ class Exchange:
     registry's, and so is told the credentials that are kept with it. may: what the caller may ask for; None:
     everything. caller: its name; empty where no credentials are asked for. reaches_everything: whether no
     prefixes confine it. if_match: the header, as it was sent. keys: those that requests may change; None: none.
+    beside: paths that stand beside the API.
     """
 
     params: Mapping[str, str]
@@ -75,6 +76,7 @@ class Exchange:
     prefix: tuple[str, str] | None = None
     context: str = DEFAULT_CONTEXT
     keys: Keys | None = None
+    beside: Collection[str] = ()
     body: bytes = b""
     operation: str = ""
     sees_credentials: bool = True

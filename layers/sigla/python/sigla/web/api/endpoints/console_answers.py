@@ -97,6 +97,7 @@ def caller(exchange: Exchange, registry: Registry) -> Answer:
         "zones": registry.directory is not None,
         "regions": registry.region_views().is_there(),
         "keys": exchange.keys is not None,
+        "counters": "/metrics" in exchange.beside,
         "paid-reads": registry.pays_for_reads,
     }
     return json_answer(

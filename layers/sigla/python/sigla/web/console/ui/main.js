@@ -22,6 +22,7 @@ const PAGES = [
   ["decode", () => import("./pages/decode.js")],
   ["log", () => import("./pages/log.js")],
   ["zones", () => import("./pages/zones.js")],
+  ["counters", () => import("./pages/counters.js")],
   ["regions", () => import("./pages/regions.js")],
   ["associations", () => import("./pages/associations.js")],
   ["keys", () => import("./pages/keys.js")],
@@ -37,6 +38,7 @@ const PLACES = [
   ["log", "Log", (caller) => caller.has.includes("log") && caller.may.includes("admin") && caller.everything],
   ["keys", "Keys", (caller) => caller.has.includes("keys") && caller.may.includes("admin") && caller.everything],
   ["zones", "Zones", (caller) => caller.has.includes("zones")],
+  ["counters", "Counters", (caller) => caller.has.includes("counters")],
   ["regions", "Regions", (caller) => caller.has.includes("regions") && caller.may.includes("admin") && caller.everything],
 ];
 

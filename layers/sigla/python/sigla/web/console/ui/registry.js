@@ -135,25 +135,47 @@ export function query(given) {
   return said.length ? `?${new URLSearchParams(said.map(([name, value]) => [name, String(value)]))}` : "";
 }
 
+/** @typedef {{method: string, body?: any, isChange?: boolean}} Change */
+
 /**
  * The answer of a request, read as JSON; undefined for one without a body. Raises Failure.
  *
  * @param {string} path below the registry @param {AbortSignal} [signal]
- * @param {{method: string, body?: any, isChange?: boolean}} [change] a GET without it
+ * @param {Change} [change] a GET without it
  */
 export async function ask(path, signal, change) {
+  const { answer, body } = await answered(path, signal, change);
+  const read = asJson(body);
+  if (answer.ok && (read !== undefined || !body)) return read;
+  throw refusal(answer, read);
+}
+
+/** The same, as text. Raises Failure. @param {string} path @param {AbortSignal} [signal] */
+export async function askText(path, signal) {
+  const { answer, body } = await answered(path, signal);
+  if (answer.ok) return body;
+  throw refusal(answer, asJson(body));
+}
+
+/** @param {Response} answer @param {any} read */
+function refusal(answer, read) {
+  if (answer.status === 401 && !wanted) tell(true);
+  const { error_code: code = answer.status, message = `The answer was ${answer.status}, without a reason.` } = read ?? {};
+  return new Failure(answer.status, code, message);
+}
+
+/** @param {string} path @param {AbortSignal} [signal] @param {Change} [change] */
+async function answered(path, signal, change) {
   const key = stored();
   /** @type {Record<string, string>} */
   const headers = { accept: JSON_OF_REGISTRY };
   if (key) headers.authorization = `Basic ${key}`;
   if (change?.body !== undefined) headers["content-type"] = JSON_OF_REGISTRY;
-  let answer;
-  let body;
   try {
     // Without credentials of its own the browser does not ask for a password in a window of its own.
     const sent = { method: change?.method ?? "GET", body: change?.body === undefined ? undefined : JSON.stringify(change.body) };
-    answer = await fetch(new URL(path, REGISTRY), { ...sent, headers, credentials: "omit", signal });
-    body = await answer.text();
+    const answer = await fetch(new URL(path, REGISTRY), { ...sent, headers, credentials: "omit", signal });
+    return { answer, body: await answer.text() };
   } catch (problem) {
     const unsure = change?.isChange ? " It may have made the change: look before you try again." : "";
     const isLate = signal?.reason === GIVEN_UP || signal?.reason?.name === "TimeoutError";
@@ -161,11 +183,6 @@ export async function ask(path, signal, change) {
     if (signal?.aborted) throw problem;
     throw new Failure(0, 0, `The registry does not answer. Is it running, and is the network there?${unsure}`);
   }
-  const read = asJson(body);
-  if (answer.ok && (read !== undefined || !body)) return read;
-  if (answer.status === 401 && !wanted) tell(true);
-  const { error_code: code = answer.status, message = `The answer was ${answer.status}, without a reason.` } = read ?? {};
-  throw new Failure(answer.status, code, message);
 }
 
 /** @type {Set<() => void>} */
