@@ -172,7 +172,7 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
     assert main(planned(here, there)) == 2
     assert "was promoted by force" in capsys.readouterr().err
     assert main(["regions", here]) == 0
-    assert "not brought is what this one had: A" in capsys.readouterr().out
+    assert "not all is brought from A" in capsys.readouterr().out
     assert main(["regions", "abandon", here, "--yes"]) == 0
     assert capsys.readouterr().out == "It is given up.\n"
     assert main(["regions", "abandon", here, "--yes"]) == 0

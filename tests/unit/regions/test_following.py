@@ -13,6 +13,7 @@ from sigla.errors import Closed, StoreError
 from sigla.model import SchemaId
 from sigla.ports.primary import NextAsked, NextTold
 from sigla.regions import promotion, rules, wire
+from sigla.regions.draining import ToldShipper
 from sigla.regions.followed import AT_ONCE, SILENT_MS, Followed
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
@@ -20,6 +21,7 @@ from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotFollowed
 from sigla.regions.replay import JournalPlace
 from sigla.second_region import followed, polled_follower
+from sigla.stores.sqlite.regions import EmbeddedRegion
 from tests.attack.replay import STORIES, ask, check_equal, embedded
 from tests.attack.stories import ONE, THREE, register
 from tests.attack.world import Embedded, World
@@ -32,7 +34,7 @@ NOWHERE = JournalPlace(0, "")
 
 
 def asked(end: JournalPlace = NOWHERE, **more: Any) -> NextAsked:
-    return NextAsked(NAME, end, 1, 0, all_ceilings=False, heard={})._replace(**more)
+    return NextAsked(NAME, end, 1, 0, all_ceilings=False, heard={}, run="r")._replace(**more)
 
 
 @dataclass
@@ -353,3 +355,29 @@ def test_a_primary_that_is_silent_is_told_once_and_asked_again() -> None:
         follower.stop(5)
         assert [line["event"] for line in each.lines] == [STOPPED]
         check_registries(each)
+
+
+def test_a_primary_that_was_promoted_by_plan_is_followed_also_once_a_later_promotion_was_taken_back() -> None:
+    """The token of both changes then, and it is that by which the one that was the primary before may follow."""
+    with pair(RegionKind.FOLLOWER) as each:
+        here, there = embedded(each.here).region, embedded(each.there).region
+        _change(here, peer="http://there", token="t")
+        _change(there, token="t")
+        follower = each.follower()
+        for token in ("", "u"):
+            _change(here, peer="http://there", token=token)
+            _change(there, token=token)
+            shipper = ToldShipper(each, NAME, 1, lambda: NOWHERE, partial(str, token))
+            assert [*shipper.shipments()] == []
+            _change(here, peer="http://there")
+            follower.turn()
+            assert here.role() == replace(here.role() or Role(1, RegionKind.PRIMARY), peer=NAME)
+        _change(here, peer="http://there")
+        with pytest.raises(NotFollowed, match="was the primary before it"):
+            each.told(asked(token="t"))
+
+
+def _change(region: EmbeddedRegion, **changes: Any) -> None:
+    seen = region.role()
+    assert seen
+    assert region.set_role(seen, replace(seen, **changes))

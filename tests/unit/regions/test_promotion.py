@@ -1,6 +1,7 @@
 """Promotions of real stores, cut off before and after each of their requests, and run again."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import count
@@ -124,6 +125,21 @@ def test_who_is_cut_off_before_the_last_steps_takes_it_back(opened_often: Opened
         if not was_cut:
             break
     assert done == {RegionKind.FOLLOWER, RegionKind.PRIMARY}
+
+
+def test_a_primary_that_takes_note_of_its_follower_meanwhile_follows_all_the_same(opened: Opened) -> None:
+    """Where it is served, say: it had not asked yet when its promotion was begun."""
+    pair = opened()
+    region, noted, answer = pair.roles[0], False, None
+    course = pair.planned(url="http://b")
+    with suppress(StopIteration):
+        while True:
+            answer = course.send(answer)()
+            seen = region.role()
+            if seen and not seen.open and not noted:
+                noted = region.set_role(seen, replace(seen, at="http://elsewhere"))
+    a, b = pair.seen
+    assert (noted, a.kind, a.epoch, b.epoch) == (True, RegionKind.FOLLOWER, 2, 2)
 
 
 def test_of_two_who_promote_at_once_one_is_told(opened_often: Opened) -> None:

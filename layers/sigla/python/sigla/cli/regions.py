@@ -121,7 +121,7 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
             if number:
                 print(f"  waits    {number} commits {what}")
         if not region.get("reconciled", True):
-            print(f"  open     not brought is what this one had: {shown_traces(region['out'])}")
+            print(f"  open     not all is brought from {shown_traces(region['out'])}")
             print("           `sigla rejoin` brings it; if that never comes back, `sigla regions abandon` gives it up")
     if missing is not None:
         print("A forced promotion would lose nothing now." if not missing else "A forced promotion would lose now:")

@@ -23,14 +23,17 @@ _SHOWN: Final = 3
 class ToldShipper:
     """A `ports.Shipper` of a primary that is asked as its follower asks it. end: of the journal here.
 
-    name, epoch: of the follower.
+    name, epoch, token: of the follower, whose token is another one by the time that it asks.
     """
 
-    def __init__(self, primary: Primary, name: str, epoch: int, end: Callable[[], JournalPlace]) -> None:
+    def __init__(
+        self, primary: Primary, name: str, epoch: int, end: Callable[[], JournalPlace], token: Callable[[], str]
+    ) -> None:
         self._primary = primary
         self._name = name
         self._epoch = epoch
         self._end = end
+        self._token = token
 
     def shipments(self, after: int = 0) -> Iterator[Shipment]:
         """From the end of the journal here, which moves as they are carried out. Raises NotFollowed, StoreError."""
@@ -39,7 +42,8 @@ class ToldShipper:
             yield from told
 
     def _asked(self) -> NextAsked:
-        return NextAsked(self._name, self._end(), self._epoch, wait_ms=0, all_ceilings=False, heard={})
+        asked = NextAsked(self._name, self._end(), self._epoch, wait_ms=0, all_ceilings=False, heard={})
+        return asked._replace(token=self._token())
 
 
 class OrderedDrain:

@@ -215,6 +215,8 @@ class Followed:
         if asked.end.position and self._place(asked.end.position) != asked.end:
             raise NotFollowed(why=f"its journal has another row {asked.end.position}: the two have gone apart")
         self.follower.check_run(asked.run)
+        if not asked.run:
+            return  # it is asked beside the follower, which says itself where it is
         known = replace(role, peer=asked.follower, at=asked.served or role.at)
         if known != role and not self._region.set_role(role, known):
             self.check(asked)

@@ -153,7 +153,7 @@ class RegionFollower:
 
     def turn(self) -> None:
         """One question, and what comes of its answer. Raises StoreError, NotFollowed."""
-        end, role = self._here.end(), self._role
+        end, role, now = self._here.end(), self._role, self._here.region.role()
         wait_ms = WAIT_MS if self._knows_ceilings else 0
         asked = NextAsked(
             role.name,
@@ -163,7 +163,7 @@ class RegionFollower:
             not self._knows_ceilings,
             self._heard,
             self._served,
-            role.token,
+            now.token if now else role.token,  # a promotion may have been begun, or taken back, since it follows
             self._kept,
             self._apart,
             self._run_name,
@@ -180,7 +180,7 @@ class RegionFollower:
         if role.kind is RegionKind.JOINING:
             self._role = replace(role, kind=RegionKind.FOLLOWER, turn=role.turn + 1)
             self._here.region.set_role(role, replace(role, kind=RegionKind.FOLLOWER))
-        self._learn(told.lost)
+        self._learn(told.lost, asked.token)
         self._knows_ceilings = True
         with self._changed:
             self._position, self._problem, self.given_up = self._here.end().position, "", False
@@ -189,8 +189,8 @@ class RegionFollower:
             self._changed.notify_all()
         self._moved()
 
-    def _learn(self, lost: Sequence[str] | None) -> None:
-        """What its primary is not reconciled with, it is not either; and no longer than that."""
+    def _learn(self, lost: Sequence[str] | None, token: str) -> None:
+        """What its primary is not reconciled with, it is not either; and no longer than that. token: it asked with."""
         known = self._role
         learnt: dict[str, Any] = {"reconciled": lost is None, "lost": ", ".join(lost or ())}
         learnt |= {"traces": known.traces * (lost is not None)}
@@ -198,7 +198,7 @@ class RegionFollower:
             return
         now = self._here.region.role()
         # One that is being promoted is left alone: it takes what its primary says of this then.
-        if now is None or (now.kind, now.epoch, now.token) != (known.kind, known.epoch, known.token):
+        if now is None or (now.kind, now.epoch, now.token) != (known.kind, known.epoch, token):
             return
         if self._here.region.set_role(now, replace(now, **learnt)):
             self._role = replace(known, **learnt, turn=now.turn + 1)

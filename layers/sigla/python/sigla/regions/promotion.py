@@ -77,6 +77,9 @@ def planned(
             yield from _check_under_way(here, there, ours, theirs)
             raise RegionsApart(what=" ".join(apart))
         ours = yield from set_role(here, ours, _primary(ours, theirs))
+        theirs = yield from _role(there)  # it may have taken note of its follower since
+        if not _is_last_step(ours, theirs):
+            raise RoleChanged
     elif not _is_last_step(ours, theirs):
         raise ToRejoin(epoch=ours.epoch)
     follower = replace(theirs, epoch=ours.epoch, kind=RegionKind.FOLLOWER, open=True, peer=url or theirs.peer)

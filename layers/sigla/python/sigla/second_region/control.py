@@ -243,7 +243,8 @@ class ServedRegion:
 
     def _drain(self, url: str, there: RemoteRegion, role: Role) -> OrderedDrain:
         here = self._store.journal.last_place
-        source = ToldShipper(RemotePrimary(url, self._user, self._store.clock), role.name, role.epoch, here)
+        primary = RemotePrimary(url, self._user, self._store.clock)
+        source = ToldShipper(primary, role.name, role.epoch, here, lambda: self._role().token)
         target = self._store.replayer(partial(check_follows, self._region, role.epoch))
         return OrderedDrain(source, target, there=lambda: there.report().journal, here=here)
 
