@@ -17,11 +17,12 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_two_regions_live_through_anything() -> None:
-    """Three short lives, in which everything happens that may."""
-    happened = lived(0, STEPS) + lived(1, STEPS) + lived(2, STEPS)
+    """Three short lives in either mode of bodies, in which everything happens that may."""
+    happened = lived(1, STEPS) + lived(3, STEPS) + lived(4, STEPS)
     assert happened.keys() >= {"promoted", "promoted by force", "rejoined", "abandoned"}
     assert happened["  read by its body alone"] > 0
     assert happened["  out of step"] > 0
+    assert happened["  keys of a lost region"] > 0
 
 
 @pytest.mark.soak

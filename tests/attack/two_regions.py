@@ -26,8 +26,10 @@ from sigla.regions.replay import Verdict
 from sigla.regions.shipping import NotAllowed
 from sigla.registry import Resources
 from sigla.rules import names
+from sigla.second_region.control import adopt_handed_keys
 from sigla.stores.sqlite.promoting import DirectoryPair
 from sigla.upkeep.rejoining import merge
+from tests.attack.keys import dek, kek
 from tests.attack.region_sites import Link, Site, Taker, kept_apart, role_of, without_unknown
 from tests.attack.replay import TRAFFIC, always, check_equal, embedded
 from tests.attack.world import Embedded, World
@@ -114,6 +116,12 @@ class TwoRegions:
         world = self.dice.choice((self.here, self.here, self.here, self.there))
         self.ask(world, self.dice.choice(TRAFFIC), None)
 
+    def make_key(self) -> None:
+        """A KEK and a DEK under it, which stay."""
+        name = f"kek{next(self.numbers)}"
+        self.ask(self.here, kek(name), None)
+        self.ask(self.here, dek(name, "orders"), None)
+
     def ask(self, world: Site, verb: Callable[[Any], Any], subject: Subject | None) -> None:
         before, counted, is_followed = embedded(world).journal.end(), world.over.out_of_step, world.over.hands
         try:
@@ -197,8 +205,10 @@ class TwoRegions:
         if self.follows:
             known = embedded(self.there).journal.end()
             carried_out(promotion.forced(embedded(self.there).region, now=0))
+            adopt_handed_keys(embedded(self.there))
             self.tally["promoted by force"] += 1
             self.turn_round()
+            self.check_keys(self.there, self.here)
             for one in self.acknowledged:
                 was_handed = self.stands_in_both[one.key]
                 if one.at is self.there and (one.row <= known or was_handed):
@@ -306,6 +316,13 @@ class TwoRegions:
         found = at.registry.schema_by_id(one.key.id, subject=Subject(one.key.context, ""))
         assert found.schema == one.schema, f"{one.key} by seed {self.seed}"
 
+    def check_keys(self, lost: World, at: World) -> None:
+        """Each DEK of a region that is lost is here, or the one that had its place before and was deleted there."""
+        for of in lost.store.catalog.keks():
+            for key in lost.store.catalog.deks(of.name):
+                assert at.store.catalog.deks_of(key.name, key.version).deks, f"{key.name} by seed {self.seed}"
+                self.tally["  keys of a lost region"] += 1
+
     def check_all_is_there(self, world: World) -> None:
         """Each id that was acknowledged can be read, and means what it did."""
         for one in self.acknowledged:
@@ -338,6 +355,7 @@ class TwoRegions:
 WHAT: Final[dict[str, tuple[float, Callable[[TwoRegions], None]]]] = {
     "register": (450, TwoRegions.register),
     "other traffic": (150, TwoRegions.other_traffic),
+    "make key": (12, TwoRegions.make_key),
     "read": (400, TwoRegions.read),
     "follow": (80, TwoRegions.follow),
     "promote": (6, TwoRegions.promote),

@@ -6,7 +6,7 @@ The way between the two lets bodies pass and no commits, so that nothing of what
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -236,3 +236,51 @@ def test_whatever_is_killed_while_clients_register_no_acknowledged_id_is_lost(tm
             found = pair.b.ask("GET", f"/schemas/ids/{id}")
             assert found.status == 200, (id, found.json)
             assert json.loads(found.json["schema"]) == json.loads(text)
+
+
+KEKS = "/dek-registry/v1/keks"
+KEK = {"name": "pii", "kmsType": "aws-kms", "kmsKeyId": "arn:aws:kms:eu-west-1:111122223333:key/k"}
+
+
+def dek_of(number: int) -> dict[str, str]:
+    return {"subject": f"orders-{number}", "algorithm": "AES256_GCM", "encryptedKeyMaterial": f"wrapped-{number}"}
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["served", "stopped"])
+def test_keys_that_were_acknowledged_are_read_in_the_survivor(tmp_path: Path, stopped: bool) -> None:
+    """In either mode: what was encrypted by a key that is lost cannot be read any more."""
+    with two(tmp_path, {}) as pair:
+        assert pair.a.ask("POST", KEKS, {**KEK, "name": "before"}).status == 200
+        eventually(lambda: local(pair.b, f"{KEKS}/before").status == 200)
+        pair.link.alter = no_commits
+        assert pair.a.ask("POST", KEKS, KEK).status == 200
+        for number in (1, 2):
+            assert pair.a.ask("POST", f"{KEKS}/pii/deks", dek_of(number)).status == 200
+        assert pair.a.ask("POST", f"{KEKS}/before/deks", dek_of(3)).status == 200
+        assert local(pair.b, f"{KEKS}/pii").status != 200
+        if stopped:
+            pair.b.stop()
+            pair.a.kill()
+            told = run("promote", f"file:{tmp_path / 'b'}", "--force", "--yes")
+            assert told.returncode == 0, told.stderr
+        else:
+            pair.lose_a()
+        with serving(tmp_path / "b") if stopped else nullcontext(pair.b) as survivor:
+            for kek, number in (("pii", 1), ("pii", 2), ("before", 3)):
+                found = survivor.ask("GET", f"{KEKS}/{kek}/deks/orders-{number}")
+                assert found.json["encryptedKeyMaterial"] == f"wrapped-{number}"
+            assert survivor.ask("POST", f"{KEKS}/pii/deks", {**dek_of(1), "encryptedKeyMaterial": "x"}).status == 409
+
+
+def test_a_key_that_the_other_region_does_not_take_is_refused_in_either_mode(tmp_path: Path) -> None:
+    with two(tmp_path, {}) as pair:
+        assert pair.a.ask("POST", KEKS, KEK).status == 200
+        pair.link.alter = nothing_new
+        for _ in range(2):
+            refused = pair.a.ask("POST", f"{KEKS}/pii/deks", dek_of(1))
+            assert (refused.status, refused.json["error_code"]) == (500, 50002)
+        assert pair.a.ask("GET", f"{KEKS}/pii/deks").json == []
+        assert pair.a.ask("DELETE", f"{KEKS}/pii").status == 204, "nothing is lost by that"
+        pair.link.alter = as_it_is
+        assert pair.a.ask("POST", f"{KEKS}/pii/undelete").status == 204
+        eventually(lambda: pair.a.ask("POST", f"{KEKS}/pii/deks", dek_of(1)).status == 200)

@@ -9,13 +9,13 @@ A body whose commit never comes is known by no version; its id is given for noth
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from sigla.ports.replaying import Shipment
 from sigla.regions.bodies import OUT_OF_STEP
 from sigla.regions.followed import Taking
 from sigla.regions.nouns import Role
-from sigla.regions.refusals import BodyApart, BodyNotInBoth
+from sigla.regions.refusals import BodyApart, BodyNotInBoth, KeyNotInBoth
 
 
 class Takes(Protocol):
@@ -26,9 +26,17 @@ class Takes(Protocol):
     def take(self, shipments: Sequence[Shipment]) -> Taking: ...
 
 
+class HandedCommits(NamedTuple):
+    """Commits that another region is to have something of before they are made. keys: whether KEKs or DEKs are new."""
+
+    shipments: Sequence[Shipment]
+    keys: bool
+
+
 class HandsOver:
     """required: what the follower does not take in time is refused (BodyNotInBoth). Otherwise it is counted and told.
 
+    Keys are always refused then (KeyNotInBoth): what was encrypted by one that is lost cannot be read any more.
     role: of this region, as it stands. tell: takes lines for operators.
     """
 
@@ -51,26 +59,31 @@ class HandsOver:
         return self.role is not None and self.role.writes and self.role.is_followed
 
     @property
-    def refuses(self) -> bool:
+    def may_refuse(self) -> bool:
         """Whether it is known that nothing will be taken: that is to be said before anything is written."""
-        return self._required and self.hands and (self._follower.is_silent or self._is_to_come)
+        return self.hands and (self._follower.is_silent or self._is_to_come)
 
-    def check(self) -> None:
-        """Raises BodyNotInBoth where a registration cannot be committed by now."""
-        if self.refuses:
-            raise self._not_in_both()
+    def check(self, brought: HandedCommits) -> None:
+        """Raises BodyNotInBoth, KeyNotInBoth where that cannot be committed by now."""
+        if self.may_refuse:
+            self._refuse(brought)
 
-    def hand(self, shipments: Sequence[Shipment]) -> None:
-        """Takes the commits of one group. Raises BodyNotInBoth, BodyApart: then none of them may be made."""
-        match Taking.SILENT if self._is_to_come else self._follower.take(shipments):
+    def hand(self, brought: HandedCommits) -> None:
+        """Takes the commits of one group. Raises BodyNotInBoth, KeyNotInBoth, BodyApart: then none may be made."""
+        match Taking.SILENT if self._is_to_come else self._follower.take(brought.shipments):
             case Taking.APART:
                 raise BodyApart(region=self._region)
-            case Taking.SILENT if self._required:
-                raise self._not_in_both()
             case Taking.SILENT:
-                self.out_of_step += len(shipments)
-                ids = [{"context": key.context, "id": key.id} for each in shipments for key in each.bodies]
+                self._refuse(brought)
+                self.out_of_step += len(brought.shipments)
+                ids = [{"context": key.context, "id": key.id} for each in brought.shipments for key in each.bodies]
                 self._tell({"event": OUT_OF_STEP, "ids": ids, "region": self._region})
+
+    def _refuse(self, brought: HandedCommits) -> None:
+        if brought.keys:
+            raise KeyNotInBoth(region=self._region)
+        if self._required:
+            raise BodyNotInBoth(region=self._region)
 
     @property
     def _is_to_come(self) -> bool:
@@ -83,6 +96,3 @@ class HandsOver:
     @property
     def _region(self) -> str:
         return self.role.peer if self.role else ""
-
-    def _not_in_both(self) -> BodyNotInBoth:
-        return BodyNotInBoth(region=self._region)

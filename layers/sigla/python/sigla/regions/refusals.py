@@ -25,6 +25,10 @@ class BodyNotInBoth(NotDone):
     )
 
 
+class KeyNotInBoth(NotDone):
+    text = "Region {region} did not take the key in time, and each has to stand in both regions: nothing was stored"
+
+
 class BodyApart(NotDone):
     text = "Region {region} has another schema under a new id: nothing was registered; asked again, another id is given"
 

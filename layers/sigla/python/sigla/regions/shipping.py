@@ -13,6 +13,8 @@ from sigla.ports.replaying import Shipment
 
 BRINGING: Final = frozenset({"Registered", "Imported", "Displaced", "AssociationsChanged"})
 """Kinds of changes whose ids may be new."""
+OF_KEYS: Final = frozenset({"KekChanged", "DeksChanged"})
+"""Kinds of changes whose KEKs or DEKs may be new."""
 
 
 class BodyDiverged(StoreError):

@@ -4,7 +4,7 @@ The order of names is that of their UTF-16 code units, so that names are kept as
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -27,6 +27,15 @@ _DEK: Final = "SELECT kek, subject, algorithm, version, dek FROM dek"
 def kek(db: sqlite3.Connection, name: str) -> Kek | None:
     found = db.execute(f"{_KEK} WHERE key = ?", (utf16(name),)).fetchone()
     return found and _kek(found)
+
+
+def is_stored(db: sqlite3.Connection, key: Mapping[str, Any]) -> bool:
+    """key: of a record of the topic of keys."""
+    if key["type"] == records.KEK:
+        return kek(db, key["name"]) is not None
+    name = (utf16(key["kekName"]), utf16(key["subject"]), key["algorithm"], key["version"])
+    asked = "SELECT 1 FROM dek WHERE kek = ? AND subject = ? AND algorithm = ? AND version = ?"
+    return db.execute(asked, name).fetchone() is not None
 
 
 def keks(db: sqlite3.Connection) -> Iterator[Kek]:

@@ -19,7 +19,7 @@ import orjson
 
 from sigla import journal
 from sigla.changes import Change, ExporterChanged, IdBuried, NumberingSet
-from sigla.errors import Closed, Conflict, Taken
+from sigla.errors import Closed, Conflict, StoreError, Taken
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
@@ -29,6 +29,7 @@ from sigla.stores.sqlite import changes
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.changes import ChangeOutcome
+from sigla.stores.sqlite.handed_keys import HandedKeys
 from sigla.stores.sqlite.journal import EmbeddedJournal, append_form, hash_of, hash_of_last
 from sigla.stores.sqlite.unit import Reader
 
@@ -56,7 +57,8 @@ class EmbeddedReplayer:
     allowed: asked before each commit, in its transaction; raises where this directory follows no longer.
     """
 
-    def __init__(self, unit: Reader, bodies: EmbeddedBodies, allowed: Callable[[], None]) -> None:
+    def __init__(self, unit: Reader, bodies: EmbeddedBodies, allowed: Callable[[], None], handed: HandedKeys) -> None:
+        self._handed = handed
         self._unit = unit
         self._catalog = EmbeddedCatalog(unit)
         self._bodies = bodies
@@ -77,6 +79,11 @@ class EmbeddedReplayer:
         return Verdict.DIVERGES
 
     def keep(self, shipments: Sequence[Shipment]) -> bool:
+        try:
+            self._handed.forget(self.end())
+            self._handed.keep([each for each in shipments if not each.bodies])
+        except OSError as failure:
+            raise StoreError(f"keys could not be kept: {failure}") from failure
         with suppress(_Diverged), self._unit.step():
             self._allowed()
             for key, body in chain.from_iterable(each.bodies.items() for each in shipments):

@@ -21,6 +21,7 @@ from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.catalog import EmbeddedCatalog
 from sigla.stores.sqlite.database import Database
 from sigla.stores.sqlite.directory import Directory
+from sigla.stores.sqlite.handed_keys import HandedKeys
 from sigla.stores.sqlite.handing import EmbeddedHanding
 from sigla.stores.sqlite.inventory import EmbeddedInventory
 from sigla.stores.sqlite.journal import EmbeddedJournal, EmbeddedLog
@@ -83,6 +84,7 @@ class EmbeddedStore:
             disk.sync([self.path])
             self._unit = Writer(database, directory, disk)
             self._room = Room(self.path)
+            self.handed = HandedKeys(self.path, registry, disk)
             catalog = EmbeddedCatalog(self._unit, epoch=epoch, peer=peer)
             self._catalog = catalog
             self.catalog = RecalledCatalog(catalog, self._unit)
@@ -124,7 +126,7 @@ class EmbeddedStore:
 
     def replayer(self, allowed: Callable[[], None]) -> OrderedReplayer:
         """Carries out commits of another region. allowed: raises where that is not to be done any more."""
-        return EmbeddedReplayer(self._unit, self.bodies, allowed)
+        return EmbeddedReplayer(self._unit, self.bodies, allowed, self.handed)
 
     def unsettled(self, key: BodyKey) -> bool:
         return self.bodies.unsettled(key)
