@@ -1,33 +1,48 @@
 """A driver of batches over raw records in memory, that can be killed, or overtaken by another, at each of its steps.
 
-The driver's code is the product's, from the decision down to the files; around it stand a small transform (an id that
-is known becomes a typed row, another one goes to the quarantine) and what Spark keeps: which batches are done.
+All code is the product's, from the bytes of records to the files and the decision (an id that is known becomes a typed
+row, another one goes to the quarantine); around it stands what Spark keeps: which batches are done.
 """
 
+import io
+import json
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import Any, cast
 
+import fastavro
 import pyarrow as pa
 from pyarrow.dataset import dataset
 from pyarrow.fs import FileType
 
-from sigla_pipelines.land import quarantine
+from sigla.decoding.decoder import Limits
+from sigla.errors import BodyMissing
+from sigla.model import Body, BodyKey, SchemaId
+from sigla.ports.bodies import Bodies
 from sigla_pipelines.land.batch import Attempt, Batch, StopIf, land_once
-from sigla_pipelines.land.bindings import Layout
-from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed, Metric, Span
+from sigla_pipelines.land.bindings import Binding, CatalogAnswer, Checks, Head, Layout
+from sigla_pipelines.land.decoders.decoder import Native
+from sigla_pipelines.land.decoders.extension import chosen_native
+from sigla_pipelines.land.landed import QUARANTINE, DataFile, Landed
 from sigla_pipelines.land.manifest import Manifest, Manifests, Range
 from sigla_pipelines.land.outputs import Outputs
 from sigla_pipelines.land.partitions import DAILY
+from sigla_pipelines.land.plan import plan_batch
 from sigla_pipelines.land.raw import RAW
+from sigla_pipelines.land.readers import Readers
+from sigla_pipelines.land.schemas import Schemas
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.sinks.sink import STAGING, Sink, folder_of
-from sigla_pipelines.land.targets import SYSTEM, TargetTable, evolve, project
+from sigla_pipelines.land.targets import evolve
+from sigla_pipelines.land.transform import land_share
 from sigla_pipelines.places import Folder, Place
+from tests.build import a_body
+from tests.pipelines.land.world import NewTables
 
 UUIDS = {"orders": "uuid-of-orders", "payments": "uuid-of-payments"}
 EVENING = datetime(2026, 11, 21, 23, 59, 58, tzinfo=UTC)
@@ -157,11 +172,18 @@ BATCHES = (
 )
 
 
+def framed_id(id: int) -> bytes:
+    """A record of a schema, which says its id."""
+    out = io.BytesIO()
+    fastavro.schemaless_writer(out, fastavro.parse_schema(json.loads(SCHEMA)), {"n": id})
+    return b"\0" + id.to_bytes(4, "big") + out.getvalue()
+
+
 def raw(topic: str, partition: int, start: int, end: int) -> pa.RecordBatch:
     """Every third record has an id that is not known yet, every fifth is a tombstone."""
     offsets = range(start, end)
     seconds = [EVENING.timestamp() + offset % 100 for offset in offsets]
-    values = [None if n % 5 == 4 else b"\0" + (NEW_ID if n % 3 == 2 else 1).to_bytes(4, "big") for n in offsets]
+    values = [None if n % 5 == 4 else framed_id(NEW_ID if n % 3 == 2 else 1) for n in offsets]
     columns = {
         "topic": [topic] * len(offsets),
         "partition": [partition] * len(offsets),
@@ -186,52 +208,45 @@ def identities(batches: Any = BATCHES) -> set[Identity]:
 
 
 READER = pa.struct([pa.field("n", pa.int32())])
+SCHEMA = '{"type": "record", "name": "R", "fields": [{"name": "n", "type": "int"}]}'
+
+
+@dataclass(frozen=True)
+class _Bodies:
+    """Those of the ids that are known, which all mean the same."""
+
+    known: frozenset[int]
+
+    def get(self, key: BodyKey) -> Body:
+        if int(key.id) not in self.known:
+            raise BodyMissing(key)
+        return a_body(SCHEMA)
+
+
+@cache
+def _readers(known: frozenset[int], native: Native) -> Readers:
+    return Readers(Schemas(cast("Bodies", _Bodies(known)), "."), Limits(), native=native)
 
 
 def task(records: pa.RecordBatch, query: str, number: int, world: World, outputs: Outputs) -> Landed:
-    """What the product's transform does, as small as it can be. Records are of one partition."""
-    ids = [None if value is None else int.from_bytes(value[1:5], "big") for value in records["value"].to_pylist()]
-    good = [id is None or id in world.known for id in ids]
-    topic = records["topic"][0].as_py()
-    target = TargetTable(evolve(None, READER, version=1))
-    metrics, offsets = [], records["offset"].to_pylist()
-    with outputs:
-        for table, rows in ((topic, good), (QUARANTINE, [not each for each in good])):
-            part = records.filter(pa.array(rows))
-            if not len(part):
-                continue
-            if table == QUARANTINE:
-                reason = {"part": "value", "frame": "ID", "schema_id": NEW_ID, "reason": "UNKNOWN_ID"}
-                added = {
-                    "reasons": [[reason]] * len(part),
-                    "_sr_query": [query] * len(part),
-                    "_sr_batch": [number] * len(part),
-                    "_sr_seen": [EVENING] * len(part),
-                }
-                more = [pa.array(added[kind.name], kind.type) for kind in list(quarantine.SCHEMA)[len(RAW) :]]
-                outputs.write(table, pa.RecordBatch.from_arrays([*part.columns, *more], schema=quarantine.SCHEMA))
-            else:
-                kept = [id for id, fine in zip(ids, good, strict=True) if fine]
-                values = pa.array([None if id is None else {"n": id} for id in kept], READER)
-                system = {
-                    **{f"_sr_{name}": part[name] for name in ("topic", "partition", "offset", "key", "headers")},
-                    "_sr_ts": part["timestamp"],
-                    "_sr_schema_id": pa.array(kept, pa.int32()),
-                    "_sr_reader_version": pa.array([1] * len(part), pa.int32()),
-                    "_sr_op": pa.array(["D" if id is None else "U" for id in kept]),
-                    "_sr_batch": pa.array([number] * len(part)),
-                }
-                columns = [*project(values, target), *(system[kind.name] for kind in SYSTEM)]
-                outputs.write(table, pa.RecordBatch.from_arrays(columns, schema=pa.schema([*target.schema, *SYSTEM])))
-            reason_word = "UNKNOWN_ID" if table == QUARANTINE else ""
-            metrics.append(
-                Metric(
-                    table, topic, f"{topic}-value", 1, 1, reason_word, len(part), 5, 0, offsets[0], offsets[-1], 0, 0
-                )
-            )
-        files = outputs.close()
-    span = Span(topic, records["partition"][0].as_py(), offsets[0], offsets[-1], len(offsets))
-    return Landed(files, (span,), tuple(metrics))
+    """The product's, with the extension or without, as SIGLA_NATIVE says. Records are of one partition."""
+    readers = _readers(frozenset(world.known), chosen_native(Native.AUTO, os.environ))
+    bindings = tuple(Binding(topic, table=topic) for topic in UUIDS)
+    ids = dict.fromkeys(world.known, 1)
+    heads = {
+        each: {each.subject(): Head(each.subject(), BodyKey(".", SchemaId(1)), version=1, ids=ids)} for each in bindings
+    }
+    plan = plan_batch(
+        query=query,
+        batch=number,
+        context=".",
+        bindings=bindings,
+        answer=CatalogAnswer(heads),
+        checks=Checks(),
+        readers=readers,
+        tables=NewTables(),
+    )
+    return land_share([records], plan, readers, outputs, EVENING)
 
 
 def attempt(batch: Batch, world: World, fate: Fate) -> Attempt:

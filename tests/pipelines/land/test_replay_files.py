@@ -19,7 +19,7 @@ from sigla_pipelines.land.quarantine import RESOLVED, RESOLVED_TABLE
 from sigla_pipelines.land.sinks.iceberg import Iceberg
 from sigla_pipelines.land.sinks.parquet import Parquet
 from sigla_pipelines.land.targets import evolve
-from tests.pipelines.land.crash_rig import NEW_ID, READER, World, raw, tables, task
+from tests.pipelines.land.crash_rig import NEW_ID, READER, World, framed_id, raw, tables, task
 from tests.pipelines.land.test_replay import replayed
 
 pytestmark = pytest.mark.usefixtures("unsynced")
@@ -37,7 +37,7 @@ def world(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[World]:
 def record(offset: int, id: int, **others: pa.Array) -> pa.RecordBatch:
     """A file of one. others: columns instead of those that records have."""
     ours = raw("orders", 0, offset, offset + 1)
-    columns = {name: ours[name] for name in ours.schema.names} | {"value": pa.array([b"\0" + id.to_bytes(4, "big")])}
+    columns = {name: ours[name] for name in ours.schema.names} | {"value": pa.array([framed_id(id)])}
     return pa.RecordBatch.from_pydict(columns | others, schema=ours.schema)
 
 

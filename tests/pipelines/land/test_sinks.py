@@ -347,6 +347,6 @@ def test_what_the_quarantine_keeps_is_read_back_whole(world: World) -> None:
     world.iceberg = False
     drive(world)
     row = next(row for row in tables(world)[QUARANTINE] if row["offset"] == 2)
-    assert (row["topic"], row["value"], row["headers"]) == ("orders", b"\0\0\0\0\t", [{"key": "h", "value": b"1"}])
+    assert (row["topic"], row["value"], row["headers"]) == ("orders", b"\0\0\0\0\t\x12", [{"key": "h", "value": b"1"}])
     assert [reason["reason"] for reason in row["reasons"]] == ["UNKNOWN_ID"]
     assert (row["_sr_query"], row["_sr_batch"]) == ("q", 0)
