@@ -25,9 +25,10 @@ class Trace(NamedTuple):
     seen: int
 
 
-def _trace_of(line: str) -> Trace:
-    name, url, seen = line.split("\t")
-    return Trace(name, url, int(seen))
+def _traces(text: str) -> list[Trace]:
+    """From any text: another region may have put it into the role. A name has neither line ends nor tabs."""
+    rows = (f"{line}\t\t".split("\t") for line in text.split("\n") if line)
+    return [Trace(name, url, int(seen) if seen.isdecimal() else 0) for name, url, seen, *_ in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +71,19 @@ class Role:
     def out(self) -> "list[Trace]":
         """Regions that may have what this one lacks, for people."""
         passed_over = [self.peer] if "://" in self.peer and not self.token else []
-        known = {each.name: each for each in map(_trace_of, self.traces.splitlines())}
+        known = {each.name: each for each in _traces(self.traces)}
         unknown = [Trace(name, "", 0) for name in (*self.given_up, *passed_over) if name not in known]
         return [] if self.reconciled else [*known.values(), *unknown]
 
     def with_trace(self, trace: "Trace") -> "Role":
         """It remembers where another region was, until that is back or abandoned."""
-        return replace(self, traces="\n".join([*self.traces.splitlines(), "\t".join(map(str, trace))]))
+        return self._with([*_traces(self.traces), trace])
 
     def without_traces(self, *names: str) -> "Role":
-        lines = [line for line in self.traces.splitlines() if _trace_of(line).name not in names]
-        return replace(self, traces="\n".join(lines))
+        return self._with([each for each in _traces(self.traces) if each.name not in names])
+
+    def _with(self, traces: "list[Trace]") -> "Role":
+        return replace(self, traces="\n".join("\t".join(map(str, each)) for each in traces))
 
     @property
     def writes(self) -> bool:
