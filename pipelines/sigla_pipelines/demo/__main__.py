@@ -15,7 +15,8 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from concurrent.futures import Executor
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -29,6 +30,7 @@ from sigla_pipelines.demo.estate import Estate
 from sigla_pipelines.demo.generator import (
     LEAST,
     SLICES,
+    Job,
     KnownSchema,
     earned_reasons,
     jobs,
@@ -47,6 +49,8 @@ from sigla_pipelines.spark import gave_up, session
 FOLDER: Final = Path("build/pipeline-demo")
 RECORDS: Final = 1_000_000
 HOURS: Final = 24 // SLICES
+BRIEF: Final = {"spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
+"""Java in a run of seconds: what its second compiler takes (half of Spark's start) would never come back."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,18 +62,20 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _demonstrated(asked: argparse.Namespace) -> int:
     estate, begun = Estate(asked.folder.resolve()), time.monotonic()
     estate.check()
+    made = jobs(asked.records, estate.raw, asked.seed)
     _say("Starting Spark …")
-    with _undisturbed():
-        spark = session(os.environ, name="pipeline-demo", master=f"local[{os.cpu_count()}]")
-        stopping = stopping_on_signals()
-    try:
-        total = demonstrate(spark, estate, asked.records, asked.seed, stopping)
-    except Exception:
-        if stopping.asked.is_set():  # a task that a signal has ended comes as an exception of Spark's
-            return _stopped(estate)
-        raise
-    finally:
-        spark.stop()
+    with ExitStack() as until:
+        with _undisturbed():
+            pool = until.enter_context(processes(os.cpu_count() or 1))  # they import while Java starts
+            spark = session(os.environ, name="pipeline-demo", master=f"local[{os.cpu_count()}]", settings=BRIEF)
+            until.callback(spark.stop)
+            stopping = stopping_on_signals()
+        try:
+            total = demonstrate(spark, estate, pool, made, stopping)
+        except Exception:
+            if stopping.asked.is_set():  # a task that a signal has ended comes as an exception of Spark's
+                return _stopped(estate)
+            raise
     if stopping.asked.is_set():
         return _stopped(estate)
     print("\n".join(total.lines()))
@@ -78,16 +84,16 @@ def _demonstrated(asked: argparse.Namespace) -> int:
         print(f"Everything is kept in {estate.root}")
     else:
         estate.clear()
-    return judged(total, asked.records, earned_reasons(jobs(asked.records, estate.raw, asked.seed)))
+    return judged(total, asked.records, earned_reasons(made))
 
 
-def demonstrate(spark: SparkSession, estate: Estate, records: int, seed: int, stopping: Stopping) -> Sum:
+def demonstrate(spark: SparkSession, estate: Estate, pool: Executor, made: Sequence[Job], stopping: Stopping) -> Sum:
     """Slice by slice of the day: new schemas are registered, producers write, what they wrote is landed.
 
     It ends early when it was asked to stop; else there is a picture of it.
     """
-    total, known, made = Sum(), dict[str, KnownSchema](), jobs(records, estate.raw, seed)
-    with closing(driver(estate.begin())) as landing, processes(os.cpu_count() or 1) as pool:
+    total, known = Sum(), dict[str, KnownSchema]()
+    with closing(driver(estate.begin())) as landing:
         for slice_ in range(SLICES):
             new = needed_schemas(slice_)
             known |= estate.register(new)

@@ -120,8 +120,10 @@ def _split(whole: int, weights: Sequence[float]) -> list[int]:
 
 @contextmanager
 def processes(count: int) -> Iterator[ProcessPoolExecutor]:
-    """Ctrl-C is for whoever waits for them."""
+    """They start at once. Ctrl-C is for whoever waits for them."""
     with ProcessPoolExecutor(count, get_context("spawn"), initializer=_deaf) as pool:
+        for _ in range(count):
+            pool.submit(_deaf)
         try:
             yield pool
         finally:

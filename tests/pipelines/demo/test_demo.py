@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -26,11 +27,13 @@ from sigla_pipelines.demo.generator import (
 from sigla_pipelines.demo.topics import BADS, TOPICS
 from sigla_pipelines.land import files
 from sigla_pipelines.land.batch import Batch
+from sigla_pipelines.land.decoders import extension
 from sigla_pipelines.land.driver import Driver, driver
-from sigla_pipelines.land.landed import Landed
+from sigla_pipelines.land.landed import QUARANTINE, Landed
 from sigla_pipelines.land.report import Sum
 from sigla_pipelines.land.task import Task
 from sigla_pipelines.places import open_place
+from tests.pipelines.land.native import NOT_BUILT
 
 RECORDS = 3_000
 
@@ -163,6 +166,37 @@ def test_each_record_ends_where_it_belongs(estate: Estate, tmp_path: Path) -> No
     assert all(name in drawn for name in (*written, *total.reasons))
     estate.clear()
     assert list(estate.root.iterdir()) == [estate.picture]
+
+
+def test_the_extension_and_python_land_the_same_values_and_reasons(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All six topics, all evolutions, every kind of badness: each row of each table, and of the quarantine."""
+    if extension.installed() is None:
+        pytest.skip(NOT_BUILT)
+    found = []
+    for native in ("on", "off"):
+        monkeypatch.setenv(extension.VARIABLE, native)
+        estate, known = Estate(tmp_path / native), dict[str, KnownSchema]()
+        with closing(driver(estate.begin())) as landing:
+            made = jobs(RECORDS, estate.raw, seed=1)
+            for slice_ in range(SLICES):
+                generated(estate, made, slice_, known)
+            reasons = land(landing, estate.raw, 0).reasons
+            tables = {each: _values(landing, each) for each in (QUARANTINE, *(topic.name for topic in TOPICS))}
+        assert reasons == earned_reasons(made)
+        found.append((reasons, tables))
+    assert found[0] == found[1]
+    assert sum(map(len, found[0][1].values())) == RECORDS
+
+
+def _values(landing: Driver, table: str) -> list[Any]:
+    """Its rows, without when they were set aside, in the order of their offsets."""
+    rows = [row for batch in landing.sink.rows(table) for row in batch.to_pylist()]
+    kept = [{name: value for name, value in row.items() if name != "_sr_seen"} for row in rows]
+    return sorted(
+        kept, key=lambda row: [row.get(f"_sr_{name}", row.get(name)) for name in ("topic", "partition", "offset")]
+    )
 
 
 def test_what_it_is_at_is_said_in_a_pipe_too(capsys: pytest.CaptureFixture[str]) -> None:
