@@ -80,7 +80,7 @@ def opened(browser: Browser) -> Iterator[Opens]:
 
     def open_page(server: Server, path: str = "", look: Look = WIDE_AND_LIGHT) -> Page:
         size: Any = {"width": look.width, "height": look.height}
-        context = browser.new_context(viewport=size, color_scheme=look.scheme)
+        context = browser.new_context(viewport=size, color_scheme=look.scheme, ignore_https_errors=True)
         contexts.append(context)
         page = context.new_page()
         page.set_default_timeout(10_000)

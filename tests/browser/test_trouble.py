@@ -18,7 +18,7 @@ pytestmark = pytest.mark.process
 def sign_in(page: Page, name: str, secret: str) -> None:
     page.get_by_label("Name of the key").fill(name)
     page.get_by_label("Secret").fill(secret)
-    page.get_by_role("button", name="Sign in").click()
+    page.get_by_role("button", name="Sign in", exact=True).click()
 
 
 def test_a_key_opens_the_registry_for_one_tab(opened: Opens, tmp_path: Path) -> None:

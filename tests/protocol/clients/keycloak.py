@@ -60,13 +60,7 @@ class Keycloak:
 
     def rotate(self, priority: int) -> None:
         """A new key, with which the realm signs from now on. priority: the greatest one signs."""
-        admin = self._granted(
-            f"{self.url}/realms/master/protocol/openid-connect/token",
-            grant_type="password",
-            client_id="admin-cli",
-            username=ADMIN,
-            password=SECRET,
-        )
+        admin = self._administrator()
         realm = self._asked(f"{self.url}/admin/realms/data", admin)
         new = {
             "name": f"rsa-{priority}",
@@ -76,6 +70,41 @@ class Keycloak:
             "config": {"priority": [str(priority)], "keySize": ["2048"], "algorithm": ["RS256"]},
         }
         self._asked(f"{self.url}/admin/realms/data/components", admin, dumps(new).encode())
+
+    def admit(self, console: str) -> None:
+        """A public client for a console at this URL, and ada, who knows SECRET, as docs/security.md says it."""
+        admin = self._administrator()
+        client = {
+            "clientId": "sigla-console",
+            "publicClient": True,
+            "standardFlowEnabled": True,
+            "directAccessGrantsEnabled": False,
+            "redirectUris": [console],
+            "webOrigins": ["+"],
+            "attributes": {"pkce.code.challenge.method": "S256", "post.logout.redirect.uris": "+"},
+            "defaultClientScopes": ["basic", "sigla"],
+        }
+        ada = {
+            "username": "ada",
+            "enabled": True,
+            "email": "ada@example.com",
+            "emailVerified": True,
+            "firstName": "Ada",
+            "lastName": "Lovelace",
+            "groups": ["data-eng"],
+            "credentials": [{"type": "password", "value": SECRET, "temporary": False}],
+        }
+        self._asked(f"{self.url}/admin/realms/data/clients", admin, dumps(client).encode())
+        self._asked(f"{self.url}/admin/realms/data/users", admin, dumps(ada).encode())
+
+    def _administrator(self) -> str:
+        return self._granted(
+            f"{self.url}/realms/master/protocol/openid-connect/token",
+            grant_type="password",
+            client_id="admin-cli",
+            username=ADMIN,
+            password=SECRET,
+        )
 
     def _granted(self, url: str, **form: str) -> str:
         return str(self._asked(url, "", urlencode(form).encode())["access_token"])

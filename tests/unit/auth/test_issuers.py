@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from sigla.auth.tokens.issuers import InvalidIssuers, read
+from sigla.auth.tokens.issuers import ConsoleClient, InvalidIssuers, read
 from sigla.settings import InvalidSetting, Settings
 
 ROW = {"when": {"groups": "data-eng"}, "role": "writer", "subjects": ["orders-"]}
@@ -31,7 +31,7 @@ def test_an_issuer_is_read_with_its_map() -> None:
     [
         ({}, "It is not a list of issuers"),
         ([1], "issuer 1 is not an object"),
-        ([{**ISSUER, "mapp": []}], "unknown mapp. Valid: audience, issuer, jwks, map"),
+        ([{**ISSUER, "mapp": []}], "unknown mapp. Valid: audience, console, issuer, jwks, map"),
         ([{**ISSUER, "issuer": ""}], "issuer must be a text"),
         (
             [{**ISSUER, "issuer": "http://id.example"}],
@@ -49,6 +49,19 @@ def test_an_issuer_is_read_with_its_map() -> None:
         ([{**ISSUER, "audience": None}], "audience must be a text, or a list of texts"),
         ([{**ISSUER, "map": []}], "map must be a list of rows"),
         ([ISSUER, ISSUER], "is there twice"),
+        ([{**ISSUER, "console": "c"}], "issuer 1, console is not an object"),
+        ([{**ISSUER, "console": {}}], "issuer 1, console: client must be a text"),
+        ([{**ISSUER, "console": {"client": "c", "secret": "s"}}], "console: unknown secret. Valid: client, scope"),
+        ([{**ISSUER, "console": {"client": "c", "scope": "sigla"}}], "scope is 'sigla'; it must have the word openid"),
+        ([{**ISSUER, "console": {"client": "c", "scope": ["openid"]}}], "it must have the word openid"),
+        (
+            [{**ISSUER, "issuer": "accounts.example", "jwks": "https://id.example/keys", "console": {"client": "c"}}],
+            "is not a URL with https://, where a browser could sign in",
+        ),
+        (
+            [{**ISSUER, "issuer": "https://id.example;script-src", "console": {"client": "c"}}],
+            "is not a URL with https://, where a browser could sign in",
+        ),
         ([with_row(when={})], "when must name a claim"),
         ([with_row(when={"groups": ["a"]})], "a claim is compared with a text"),
         ([with_row(when={"groups": ""})], "a claim is compared with a text"),
@@ -95,3 +108,10 @@ def test_tokens_and_an_open_registry_exclude_each_other() -> None:
     """No caller would be asked for one."""
     with pytest.raises(InvalidSetting, match="SIGLA_AUTH=none opens the registry to every caller"):
         Settings.read({"SIGLA_ISSUERS": json.dumps([ISSUER]), "SIGLA_AUTH": "none"})
+
+
+def test_people_sign_in_to_the_console_by_a_public_client_with_openid_at_least() -> None:
+    (plain,) = read(json.dumps([{**ISSUER, "console": {"client": "sigla-console"}}]))
+    assert plain.console == ConsoleClient("sigla-console", "openid")
+    (without,) = read(json.dumps([ISSUER]))
+    assert without.console is None

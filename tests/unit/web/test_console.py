@@ -2,6 +2,7 @@
 
 import gzip
 import hashlib
+import html
 import json
 import re
 import subprocess
@@ -12,12 +13,15 @@ from typing import Any
 
 import pytest
 
+from sigla import instances
 from sigla.auth.permissions import Principal
 from sigla.registry import Registry
+from sigla.settings import Settings
 from sigla.web import app, gateway
-from sigla.web.console import pages
+from sigla.web.console import door, pages
 from sigla.web.http.guard import Guard
 from sigla.web.local import server
+from tests.build import Recognises
 from tests.loops import threads_loop
 from tests.unit.web.conftest import Client
 
@@ -54,6 +58,59 @@ def test_every_page_loads_directly_by_its_url(served: Client) -> None:
 def test_a_page_without_its_slash_is_one_step_away(served: Client) -> None:
     answer = served("GET", "/console")
     assert (answer.status, answer.headers["location"]) == (308, "console/")
+
+
+HOSTILE = door.Login("https://id.example/realms/a?\"'<", "<script>'\"", 'openid "><img src=x>')
+
+
+@pytest.mark.parametrize(
+    "logins, asked",
+    [
+        ((), ""),
+        ((door.Login("https://id.example/realms/a", "c", "openid"),), "; connect-src 'self' https://id.example"),
+        (
+            (
+                door.Login("https://id.example:8443/a", "c", "openid"),
+                door.Login("https://other.example", "c", "openid"),
+            ),
+            "; connect-src 'self' https://id.example:8443 https://other.example",
+        ),
+        (
+            (door.Login("https://id.example/a", "c", "openid"), door.Login("https://id.example/b", "c", "openid")),
+            "; connect-src 'self' https://id.example",
+        ),
+    ],
+)
+def test_a_page_may_ask_its_server_and_the_issuers_where_people_sign_in_and_nobody_else(
+    registry: Registry, logins: tuple[door.Login, ...], asked: str
+) -> None:
+    client = Client(app.build(registry, options=replace(WITH, logins=logins)))
+    for path in ("", "subjects/a"):
+        answer = client("GET", f"/console/{path}")
+        assert answer.headers["content-security-policy"] == pages.POLICY + asked
+        (content,) = re.findall(r'<meta name="sigla-logins" content="([^"]*)">', answer.text)
+        assert json.loads(html.unescape(content)) == [each._asdict() for each in logins]
+
+
+def test_what_a_setting_says_of_an_issuer_is_a_text_of_the_page(registry: Registry) -> None:
+    page = Client(app.build(registry, options=replace(WITH, logins=(HOSTILE,))))("GET", "/console/").text
+    assert "<script>'" not in page
+    assert "<img" not in page
+    assert json.loads(html.unescape(re.findall(r'sigla-logins" content="([^"]*)"', page)[0])) == [HOSTILE._asdict()]
+
+
+def test_people_sign_in_where_keys_are_asked_for_and_the_setting_names_a_client() -> None:
+    known = Recognises(lambda _: None)
+    row = {"when": {"sub": "a"}, "role": "reader"}
+    console = {"client": "sigla-console", "scope": "openid sigla"}
+    told = [{"issuer": "https://id.example", "audience": "sigla", "map": [row], "console": console}]
+    settings = Settings(issuers=json.dumps(told))
+    login = door.Login("https://id.example", "sigla-console", "openid sigla")
+    assert instances.web_options(settings, known, app.HttpOptions()).logins == (login,)
+    assert instances.web_options(settings, None, app.HttpOptions()).logins == ()
+    assert instances.web_options(replace(settings, console=False), known, app.HttpOptions()).logins == ()
+    del told[0]["console"]
+    assert instances.web_options(Settings(issuers=json.dumps(told)), known, app.HttpOptions()).logins == ()
 
 
 def test_a_file_is_kept_for_good_and_a_page_is_asked_for_anew(served: Client) -> None:

@@ -16,6 +16,7 @@ from sigla.auth.uses import KeyUses
 from sigla.errors import IssuerSilent
 from sigla.settings import AUTO, KEYS, NONE, PREFIX, Address, InvalidSetting, Settings
 from sigla.stores.clock import SystemClock
+from sigla.web.console.door import Login
 from sigla.web.http.guard import is_loopback
 
 ACCESS = {KEYS: "with an API key", NONE: "open: every caller may do everything"}
@@ -53,6 +54,13 @@ def issuers_of(settings: Settings) -> tuple[Issuer, ...]:
         if find_spec(library) is None:
             raise InvalidSetting(f"{PREFIX}ISSUERS needs {library}: pip install 'sigla-registry[tokens]'.")
     return issuers
+
+
+def console_logins(settings: Settings) -> tuple[Login, ...]:
+    """Where people may sign in to the console. Raises InvalidSetting."""
+    return tuple(
+        Login(each.issuer, each.console.client, each.console.scope) for each in issuers_of(settings) if each.console
+    )
 
 
 def published_keys() -> KeySource:

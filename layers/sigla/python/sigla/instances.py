@@ -11,6 +11,7 @@ from sigla import keys
 from sigla.auth.api_keys import Keys
 from sigla.auth.credentials import Authenticator
 from sigla.auth.tokens.key_sets import KeySource
+from sigla.authentication import console_logins
 from sigla.cache.counts import Counts
 from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
@@ -366,6 +367,7 @@ def web_options(
         authenticate=authenticate,
         console=settings.console,
         keys=keys if has_key_pages else None,
+        logins=console_logins(settings) if authenticate is not None and settings.console else (),
         limits=Limits(settings.computing_seconds, settings.waiting_seconds),
         rate=Rate(per_second, SystemClock()) if (per_second := settings.quota_requests_per_second) else None,
     )

@@ -94,6 +94,7 @@ class HttpOptions:
     rate: Rate | None = None
     console: bool = False
     keys: Keys | None = None
+    logins: tuple[door.Login, ...] = ()
     rendered_bytes: int = RENDERED_BYTES
 
 
@@ -145,7 +146,7 @@ class Application(FastAPI):
         self._elsewhere = paths_of(beside)
         self._cors_origins = options.cors_origins
         self._guard = options.guard
-        self._console = partial(door.show, gzip=options.gzip) if options.console else None
+        self._console = partial(door.show, gzip=options.gzip, logins=options.logins) if options.console else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """FastAPI first asks the environment whether it is traced; our log is the one that tells of requests."""

@@ -1,13 +1,16 @@
 """Who issues the tokens that are accepted, and what their claims are good for: `SIGLA_ISSUERS`, read once.
 
 [{"issuer": "https://id.example/realms/data", "audience": "sigla", "jwks": "https://…, or a path, or left out",
-  "map": [{"when": {"groups": "data-eng"}, "role": "writer", "subjects": ["orders-"]}]}]
+  "map": [{"when": {"groups": "data-eng"}, "role": "writer", "subjects": ["orders-"]}],
+  "console": {"client": "sigla-console", "scope": "openid sigla"}}]
 
 Rows of a map stand in an order: the first whose conditions all hold says role and prefixes, as those of an API key.
-Where there are several registries, a row names its own: "registry": "payments", or a list.
+Where there are several registries, a row names its own: "registry": "payments", or a list. `console` is by which client
+people sign in there; without it they do not.
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,7 +25,13 @@ ANY: Final = "*"
 WORDS: Final = frozenset({"scope", "scp"})
 """Claims that are a list of words in one text (RFC 8693, 4.2)."""
 
-_OF_AN_ISSUER: Final = frozenset({"issuer", "audience", "jwks", "map"})
+_OF_AN_ISSUER: Final = frozenset({"issuer", "audience", "jwks", "map", "console"})
+_HOST: Final = re.compile(r"[A-Za-z0-9.-]+(:[0-9]+)?")
+"""What the policy of a page may name."""
+
+_OF_A_CONSOLE: Final = frozenset({"client", "scope"})
+OPENID: Final = "openid"
+"""The scope that makes a request one of OpenID Connect (Core, 3.1.2.1)."""
 _OF_A_ROW: Final = frozenset({"when", "role", "delete", "subjects", "registry"})
 
 
@@ -53,13 +62,25 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class ConsoleClient:
+    """Who the console is at an issuer. client: its public id. scope: what it asks for, words in one text."""
+
+    client: str
+    scope: str
+
+
+@dataclass(frozen=True, slots=True)
 class Issuer:
-    """jwks: where its keys are published, a URL or a path; empty: its discovery document says it."""
+    """jwks: where its keys are published, a URL or a path; empty: its discovery document says it.
+
+    console: by which client people sign in to the console; None: not there.
+    """
 
     issuer: str
     audiences: tuple[str, ...]
     jwks: str
     map: tuple[Row, ...]
+    console: ConsoleClient | None = None
 
     def row(self, claims: Mapping[str, object], registry: str = "") -> int | None:
         """The index of the first row whose conditions all hold. registry: what other ones' rows say does not count."""
@@ -124,7 +145,18 @@ def _issuer(told: object, where: str) -> Issuer:
         _one_or_more(said.get("audience"), "audience", where),
         jwks,
         tuple(_row(each, f"{where}, row {at} of map") for at, each in enumerate(rows, 1)),
+        _console_client(said["console"], issuer, f"{where}, console") if "console" in said else None,
     )
+
+
+def _console_client(told: object, issuer: str, where: str) -> ConsoleClient:
+    said = _object(told, _OF_A_CONSOLE, where)
+    client, scope = _required_text(said, "client", where), said.get("scope", OPENID)
+    if not is_https(issuer) or urlsplit(issuer).query or not _HOST.fullmatch(urlsplit(issuer).netloc):
+        raise InvalidIssuers(f"{where}: {issuer!r} is not a URL with https://, where a browser could sign in.")
+    if not isinstance(scope, str) or OPENID not in scope.split(" "):
+        raise InvalidIssuers(f"{where}: scope is {scope!r}; it must have the word {OPENID}.")
+    return ConsoleClient(client, scope)
 
 
 def _row(told: object, where: str) -> Row:

@@ -5,17 +5,20 @@ a digest of all of them. A file's address says what is in it, so that a browser 
 for anew. What a page links to is relative: a door may put the registry below a path.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import cache
 from gzip import compress
 from hashlib import sha256
+from html import escape
 from importlib import resources
 from importlib.resources.abc import Traversable
 from typing import Final, NamedTuple
+from urllib.parse import urlsplit
 
 from starlette.types import Receive, Scope, Send
 
-from sigla.web.console.door import CONSOLE
+from sigla.web.console.door import CONSOLE, Login
 from sigla.web.http.headers import names, picked
 from sigla.web.http.negotiate import offers_gzip
 
@@ -32,7 +35,6 @@ POLICY: Final = "default-src 'self'; base-uri 'none'; form-action 'none'; frame-
 """Scripts, styles, pictures and requests of this server alone; no script or style within a page."""
 
 _SAFE: Final = (
-    (b"content-security-policy", POLICY.encode()),
     (b"referrer-policy", b"no-referrer"),
     (b"x-content-type-options", b"nosniff"),
 )
@@ -83,10 +85,18 @@ def _below(folder: Traversable, name: str = "") -> list[tuple[str, bytes]]:
 
 
 @cache
-def _page(depth: int) -> ServedFile:
+def policy_of(logins: Sequence[Login]) -> bytes:
+    """The page itself asks the issuers where people sign in, and nothing else."""
+    origins = dict.fromkeys("https://" + urlsplit(login.issuer).netloc for login in logins)
+    return f"{POLICY}; connect-src 'self' {' '.join(origins)}".encode() if origins else POLICY.encode()
+
+
+@cache
+def _page(depth: int, logins: Sequence[Login]) -> ServedFile:
     """The page as it stands so many segments below the console."""
     made = files()
     text = made.page.replace("@FILES@", f"{'../' * depth}{FILES}{made.digest}")
+    text = text.replace("@LOGINS@", escape(json.dumps([login._asdict() for login in logins])))
     return ServedFile.of(b"text/html; charset=utf-8", text.encode())
 
 
@@ -94,15 +104,23 @@ DEEPEST: Final = 8
 """Segments of the deepest page's address, and a few more: what is beyond has no page."""
 
 
-async def answer(scope: Scope, receive: Receive, send: Send, *, gzip: bool) -> None:  # noqa: ARG001 - ASGI's
+async def answer(
+    scope: Scope,
+    receive: Receive,  # noqa: ARG001 - ASGI's
+    send: Send,
+    *,
+    gzip: bool,
+    logins: Sequence[Login],
+) -> None:
     """What `door.show` hands over."""
     path = scope["raw_path"].decode("latin-1")
     sent = picked(scope["headers"])
-    status, headers, file = _chosen(path)
+    status, headers, file = _chosen(path, logins)
     if file is None:
         await _send(send, scope, status, headers, b"")
         return
-    headers = [*headers, *_SAFE, (b"content-type", file.media), (b"etag", file.etag), (b"vary", b"accept-encoding")]
+    safe = [(b"content-security-policy", policy_of(logins)), *_SAFE]
+    headers = [*headers, *safe, (b"content-type", file.media), (b"etag", file.etag), (b"vary", b"accept-encoding")]
     if names(sent.get(b"if-none-match", b""), file.etag):
         await _send(send, scope, 304, headers, b"")
     elif gzip and offers_gzip(sent.get(b"accept-encoding", b"")):
@@ -111,7 +129,7 @@ async def answer(scope: Scope, receive: Receive, send: Send, *, gzip: bool) -> N
         await _send(send, scope, status, headers, file.plain)
 
 
-def _chosen(path: str) -> tuple[int, Headers, ServedFile | None]:
+def _chosen(path: str, logins: Sequence[Login]) -> tuple[int, Headers, ServedFile | None]:
     rest = path.removeprefix(CONSOLE)
     if not rest:
         return 308, [(b"location", f"{CONSOLE[1:]}/".encode())], None
@@ -121,7 +139,7 @@ def _chosen(path: str) -> tuple[int, Headers, ServedFile | None]:
         found = files().served.get(name) if digest == files().digest else None
         return (200, [(b"cache-control", _FOR_GOOD)], found) if found else (404, [(b"cache-control", _ANEW)], None)
     depth = rest.count("/")
-    return (200, [(b"cache-control", _ANEW)], _page(depth)) if depth <= DEEPEST else (404, [], None)
+    return (200, [(b"cache-control", _ANEW)], _page(depth, logins)) if depth <= DEEPEST else (404, [], None)
 
 
 async def _send(send: Send, scope: Scope, status: int, headers: Headers, body: bytes) -> None:

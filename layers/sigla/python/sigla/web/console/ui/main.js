@@ -1,8 +1,8 @@
 /** The frame of the console: which page an address is, what stands around it, and where a key is asked for. */
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
-import { isKeyWanted, keyName, signIn, signOut, useCaller, useSession } from "./registry.js";
-import { follow, here, Link, Notice, onMove } from "./parts.js";
+import { CONSOLE, heldToken, isKeyWanted, keyName, LOGINS, loginProblem, settleLogin, signIn, signOut, useCaller, useSession } from "./registry.js";
+import { follow, here, Link, Notice, onMove, Waiting } from "./parts.js";
 
 /** @typedef {{params: Record<string, string>, query: URLSearchParams}} Place */
 
@@ -156,30 +156,66 @@ function Finder() {
 }
 
 function Who() {
-  const name = keyName();
+  const token = heldToken();
+  const name = token?.who ?? keyName();
   if (!name) return null;
-  return html`<p class="who"><span>${name}</span> <button class="quiet" onClick=${signOut}>Sign out</button></p>`;
+  const leave = async () => {
+    signOut();
+    const way = token && (await import("./login.js")).wayOut(token);
+    if (way) location.assign(way);
+  };
+  return html`<p class="who"><span>${name}</span> <button class="quiet" onClick=${leave}>Sign out</button></p>`;
 }
 
 function SignIn() {
   const wrong = keyName();
+  const [failure, setFailure] = useState(loginProblem());
+  const [isBusy, setBusy] = useState(false);
   const enter = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const said = new FormData(/** @type {HTMLFormElement} */ (event.target));
     signIn(String(said.get("name")), String(said.get("secret")));
   };
+  const lead = async (/** @type {import("./login.js").Login} */ login) => {
+    setBusy(true);
+    setFailure("");
+    try {
+      await (await import("./login.js")).begin(login);
+    } catch (problem) {
+      setFailure(/** @type {Error} */ (problem).message);
+      setBusy(false);
+    }
+  };
   return html`<section class="sign-in" aria-labelledby="sign-in">
-    <h2 id="sign-in">This registry asks for a key</h2>
+    <h2 id="sign-in">This registry asks ${LOGINS.length ? "who you are" : "for a key"}</h2>
+    ${failure && html`<p role="alert">${failure}</p>`}
     ${wrong && html`<p role="alert">The registry does not know the key <strong>${wrong}</strong> with that secret.</p>`}
+    ${LOGINS.length > 0 &&
+    html`<div class="actions">
+        ${LOGINS.map((each) => html`<button disabled=${isBusy} onClick=${() => lead(each)}>Sign in at ${each.issuer.replace(/^https:\/\//, "")}</button>`)}
+      </div>
+      <p>Or by an API key:</p>`}
     <form onSubmit=${enter}>
       <label>Name of the key <input name="name" required autocomplete="username" spellcheck="false" /></label>
       <label>Secret <input name="secret" type="password" required autocomplete="off" /></label>
-      <button>Sign in</button>
+      <button class=${LOGINS.length ? "quiet" : ""}>Sign in</button>
     </form>
     <p class="hint">It is kept for this tab alone, and forgotten when the tab is closed.</p>
   </section>`;
 }
 
+/** An issuer leads back here. What it says is taken out of the address at once, and the page where the login began is shown. */
+async function comeBack() {
+  const answer = new URLSearchParams(location.search);
+  if (here().path || !answer.has("state") || !(answer.has("code") || answer.has("error"))) return;
+  history.replaceState(null, "", CONSOLE.pathname);
+  render(html`<main><${Waiting} isSlow=${false} /></main>`, root);
+  const found = await (await import("./login.js")).finish(answer);
+  history.replaceState(null, "", found.back);
+  settleLogin(found);
+}
+
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
+await comeBack();
 render(html`<${App} />`, root);
 

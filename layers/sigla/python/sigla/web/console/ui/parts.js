@@ -1,7 +1,7 @@
 /** What pages are made of: links, answers with what goes wrong on the way, schemas as text, times, pages of lists. */
 
 import { html, useEffect, useState } from "./vendor/preact.js";
-import { CONSOLE, Failure, useAsked, useIsPaid } from "./registry.js";
+import { CONSOLE, Failure, heldToken, useAsked, useIsPaid } from "./registry.js";
 
 // --- addresses ---------------------------------------------------------------------------------------------------
 
@@ -79,7 +79,7 @@ export function Waiting({ isSlow }) {
 
 /** @param {{failure: Failure, again: () => void}} given */
 export function Problem({ failure, again }) {
-  const said = failure.status === 403 ? "Your key does not permit this. " : "";
+  const said = failure.status === 403 ? `Your ${heldToken() ? "token" : "key"} does not permit this. ` : "";
   return html`<div class="problem" role="alert">
     <p>${said}${failure.message} ${failure.code ? html`<span class="code">${failure.code}</span>` : ""}</p>
     ${failure.status !== 401 && failure.status !== 403 && html`<button class="quiet" onClick=${again}>Try again</button>`}

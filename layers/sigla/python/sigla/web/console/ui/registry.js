@@ -8,6 +8,8 @@ export const REGISTRY = new URL("../", CONSOLE);
 
 const JSON_OF_REGISTRY = "application/vnd.schemaregistry.v1+json";
 const KEY = "sigla.key";
+const TOKEN = "sigla.token";
+const EARLY_MS = 30_000;
 const SLOW_MS = 1500;
 const GIVEN_UP_MS = 60_000;
 const NOT_SET = new Set([40408, 40409]);
@@ -33,10 +35,43 @@ export class Failure extends Error {
 const watchers = new Set();
 let wanted = false;
 
+/**
+ * What an issuer has given this tab. until: when it ends, by the clock of this machine. at, end: where the issuer gives
+ * tokens, and ends its own session. who: the person, for people.
+ *
+ * @typedef {{access: string, refresh?: string, until: number, issuer: string, client: string, at: string, end?: string, who: string}} Token
+ */
+
+/** Where people may sign in, as the server has written into the page. @type {import("./login.js").Login[]} */
+export const LOGINS = JSON.parse(document.querySelector('meta[name="sigla-logins"]')?.getAttribute("content") || "[]");
+
 /** The name of the key of this tab; empty without one. The secret stays here, and in the tab's own storage. */
 export function keyName() {
-  const said = stored();
+  const said = stored(KEY);
   return said ? atobUtf8(said).split(":")[0] : "";
+}
+
+/** The token of this tab. @returns {Token | undefined} */
+export function heldToken() {
+  return asJson(stored(TOKEN));
+}
+
+/** Why nobody is signed in any more, in a sentence. */
+let problem = "";
+
+/** Why the registry asks again, where that is known. */
+export function loginProblem() {
+  return problem;
+}
+
+/** What a login has come to. @param {{token?: Token, problem?: string}} found */
+export function settleLogin(found) {
+  problem = found.problem ?? "";
+  if (found.token) {
+    keep(KEY, "");
+    keep(TOKEN, JSON.stringify(found.token));
+  }
+  tell(Boolean(found.problem));
 }
 
 /** Whether the registry has asked for a key. */
@@ -46,12 +81,16 @@ export function isKeyWanted() {
 
 /** @param {string} name @param {string} secret */
 export function signIn(name, secret) {
-  keep(btoaUtf8(`${name}:${secret}`));
+  keep(TOKEN, "");
+  keep(KEY, btoaUtf8(`${name}:${secret}`));
+  problem = "";
   tell(false);
 }
 
 export function signOut() {
-  keep("");
+  keep(KEY, "");
+  keep(TOKEN, "");
+  problem = "";
   tell(false);
 }
 
@@ -78,23 +117,24 @@ function useCount(of) {
   return count;
 }
 
-/** Kept in memory as well: a browser may forbid storage. */
-let held = "";
+/** Kept in memory as well: a browser may forbid storage. @type {Record<string, string>} */
+const held = {};
 
-function stored() {
+/** @param {string} name */
+function stored(name) {
   try {
-    return sessionStorage.getItem(KEY) ?? held;
+    return sessionStorage.getItem(name) ?? held[name] ?? "";
   } catch {
-    return held;
+    return held[name] ?? "";
   }
 }
 
-/** @param {string} said */
-function keep(said) {
-  held = said;
+/** @param {string} name @param {string} said */
+function keep(name, said) {
+  held[name] = said;
   try {
-    if (said) sessionStorage.setItem(KEY, said);
-    else sessionStorage.removeItem(KEY);
+    if (said) sessionStorage.setItem(name, said);
+    else sessionStorage.removeItem(name);
   } catch {
     // It is held in memory, until the page is left.
   }
@@ -135,6 +175,37 @@ export function query(given) {
   return said.length ? `?${new URLSearchParams(said.map(([name, value]) => [name, String(value)]))}` : "";
 }
 
+/** What is asked with: the key of the tab, or its token, which is renewed before it ends. */
+async function authorization() {
+  const token = heldToken();
+  if (!token) return stored(KEY) && `Basic ${stored(KEY)}`;
+  if (token.refresh && Date.now() > token.until - EARLY_MS) await renew(token);
+  return `Bearer ${heldToken()?.access ?? ""}`;
+}
+
+/** @type {Promise<void> | undefined} */
+let renewing;
+
+/** Asks the issuer for another token, once for all who wait. Where it gives none, the registry is asked with the old one. @param {Token} token */
+function renew(token) {
+  const before = stored(TOKEN);
+  const settle = (/** @type {Token} */ fresh) => {
+    // Whoever signed out or in meanwhile is not signed in again.
+    if (stored(TOKEN) === before) keep(TOKEN, JSON.stringify(fresh));
+  };
+  renewing ??= import("./login.js")
+    .then(async (login) => settle(await login.renewed(token)))
+    .catch((wrong) => void (wrong.isOver && settle({ ...token, refresh: undefined })))
+    .finally(() => void (renewing = undefined));
+  return renewing;
+}
+
+/** Why the registry does not know the token of the tab any more. @param {Token} token */
+function refusedToken(token) {
+  const name = token.issuer.replace(/^https:\/\//, "");
+  return Date.now() > token.until ? `The login at ${name} has ended: sign in again.` : `The registry does not accept the token that ${name} has given.`;
+}
+
 /** @typedef {{method: string, body?: any, isChange?: boolean}} Change */
 
 /**
@@ -159,23 +230,33 @@ export async function askText(path, signal) {
 
 /** @param {Response} answer @param {any} read */
 function refusal(answer, read) {
-  if (answer.status === 401 && !wanted) tell(true);
+  if (answer.status === 401 && !wanted) {
+    const token = heldToken();
+    problem = token ? refusedToken(token) : "";
+    tell(true);
+  }
   const { error_code: code = answer.status, message = `The answer was ${answer.status}, without a reason.` } = read ?? {};
   return new Failure(answer.status, code, message);
 }
 
-/** @param {string} path @param {AbortSignal} [signal] @param {Change} [change] */
+/**
+ * A token that the registry does not know any more is renewed, and the same is asked once more.
+ *
+ * @param {string} path @param {AbortSignal} [signal] @param {Change} [change] @returns {Promise<{answer: Response, body: string}>}
+ */
 async function answered(path, signal, change) {
-  const key = stored();
+  const said = await authorization();
   /** @type {Record<string, string>} */
   const headers = { accept: JSON_OF_REGISTRY };
-  if (key) headers.authorization = `Basic ${key}`;
+  if (said) headers.authorization = said;
   if (change?.body !== undefined) headers["content-type"] = JSON_OF_REGISTRY;
+  let answer;
+  let body;
   try {
     // Without credentials of its own the browser does not ask for a password in a window of its own.
     const sent = { method: change?.method ?? "GET", body: change?.body === undefined ? undefined : JSON.stringify(change.body) };
-    const answer = await fetch(new URL(path, REGISTRY), { ...sent, headers, credentials: "omit", signal });
-    return { answer, body: await answer.text() };
+    answer = await fetch(new URL(path, REGISTRY), { ...sent, headers, credentials: "omit", signal });
+    body = await answer.text();
   } catch (problem) {
     const unsure = change?.isChange ? " It may have made the change: look before you try again." : "";
     const isLate = signal?.reason === GIVEN_UP || signal?.reason?.name === "TimeoutError";
@@ -183,6 +264,12 @@ async function answered(path, signal, change) {
     if (signal?.aborted) throw problem;
     throw new Failure(0, 0, `The registry does not answer. Is it running, and is the network there?${unsure}`);
   }
+  const token = heldToken();
+  if (answer.status === 401 && token?.refresh && said === `Bearer ${token.access}`) {
+    await renew(token);
+    if (heldToken()?.access !== token.access) return answered(path, signal, change);
+  }
+  return { answer, body };
 }
 
 /** @type {Set<() => void>} */
