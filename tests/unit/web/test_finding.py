@@ -47,6 +47,19 @@ def test_a_part_of_the_name_is_enough_in_any_case(filled: Client) -> None:
     assert named(filled, "contains=nothing") == []
 
 
+def test_signs_of_patterns_and_letters_beyond_ascii_are_letters_like_others(client: Client) -> None:
+    """A part is a text and not a pattern. Upper and lower case are those of Unicode; the database knows ASCII alone."""
+    names = ("a%b", "a_b", "a!b", "axb", "A[B", "a*b", "Stra\u00dfe", "5\u212a", "\u00c4rger", "'; --")
+    for name in names:
+        register(client, name, '"int"')
+    found = {part: named(client, f"contains={quote(part)}") for part in (*names, "ss", "5k", "\u00e4RG", "a")}
+    for part, those in found.items():
+        assert those == [name for name in named(client, "") if part.casefold() in name.casefold()], part
+    assert found["a%b"] == ["a%b"]
+    assert found["ss"] == ["Stra\u00dfe"]
+    assert found["5k"] == ["5\u212a"]
+
+
 def test_the_type_is_that_of_the_highest_version(filled: Client) -> None:
     assert named(filled, "type=JSON") == ["Reorders"]
     assert named(filled, "type=PROTOBUF&contains=orders") == [":.eu:orders-value"]

@@ -1,7 +1,4 @@
-"""The nouns of a schema registry, frozen.
-
-Nothing here knows a rule, a store or a wire format. Mappings inside these values never change after they were made.
-"""
+"""The nouns of a schema registry, frozen; mappings inside them never change. They know no rule, store or wire form."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -347,6 +344,7 @@ class Search:
 
     context: the one context to look in; None: all whose name starts with `context_prefix`. exact: only the subject of
     `context` called `name_prefix`. after: only what comes after it. glance: a person is shown so many, of a moment ago.
+    part: names that do not have it, in any case, are left out by the caller, so that a store may leave them out before.
     """
 
     name_prefix: str = ""
@@ -355,6 +353,7 @@ class Search:
     exact: bool = False
     after: Subject | None = None
     glance: int = 0
+    part: str = ""
 
     @classmethod
     def under(cls, scope: Subject) -> Self:

@@ -108,7 +108,8 @@ def _finds_everything(search: Search) -> bool:
 def meet(one: Search, other: Search) -> Search | None:
     """The search that finds what both find; None if there can be nothing."""
     found = _both(one, other)
-    return found and replace(found, after=one.after or other.after, glance=one.glance or other.glance)
+    more = {name: getattr(one, name) or getattr(other, name) for name in ("after", "glance", "part")}
+    return found and replace(found, **more)
 
 
 def _both(one: Search, other: Search) -> Search | None:

@@ -56,7 +56,7 @@ def _glanced(search: Search, page: Page) -> Search:
 
 
 def _having_part(resources: Resources, search: Search, part: str, show: Show) -> Iterator[Subject]:
-    everything = pulsing(resources.catalog.subjects(search, show))
+    everything = pulsing(resources.catalog.subjects(replace(search, part=part), show))
     return (subject for subject in everything if part in subject.name.casefold())
 
 

@@ -3,6 +3,7 @@
 So nothing is held open between two items, memory is bounded by the page, and a reader that stops early costs nothing.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from heapq import merge
@@ -91,6 +92,9 @@ def within(search: Search, where: Where) -> list[Where]:
 
     The name counts in one context only. The default context lies around all named ones.
     """
+    if search.part.isascii() and search.part:
+        literal = _WILD.sub(r"!\g<0>", search.part)
+        where = where.but(_HAS_PART, f"%{literal}%")
     if search.after:
         where = where.but("s.key > ?", rows.subject_key(search.after))
     if search.context and search.exact:
@@ -110,6 +114,10 @@ def _between(where: Where, low: bytes, high: bytes | None) -> Where:
     where = where.but("s.key >= ?", low) if low else where
     return where.but("s.key < ?", high) if high else where
 
+
+_HAS_PART = "(s.name LIKE ? ESCAPE '!' OR s.name GLOB '*[^ -~]*')"
+"""As far as SQLite knows of upper and lower case: names with a letter beyond ASCII may have any part."""
+_WILD = re.compile("[!%_]")
 
 _NAMED = utf16(":.")
 _BEYOND_NAMED = after(_NAMED) or b""
