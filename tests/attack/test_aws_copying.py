@@ -17,6 +17,7 @@ from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.replay import Verdict
 from sigla.stores.dynamodb import copying, fence
 from sigla.stores.dynamodb.copying import CopyTakenOver, TableCopy
+from sigla.stores.dynamodb.forgetting import forget, mark_brought
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.s3.objects import Objects
 from tests.attack.aws import Store, failing
@@ -239,3 +240,18 @@ def test_a_copy_that_has_no_time_left_goes_on_in_the_next_turn(account: Account)
         assert not copy_of(source, target).go_on(0)
         assert copy_of(source, target).go_on(inf)
         told_rest(source, target)
+
+
+def test_a_commit_that_a_rejoined_region_brought_is_not_copied(account: Account) -> None:
+    """It was carried out nowhere else, and came as another commit: in the copy it is in no history, and never told."""
+    with two(account) as (source, target):
+        arm(source)
+        ask(source, HISTORY)
+        brought = shipped(source)
+        of = stores(source)
+        forget(Tools.of(of.dynamodb, of.table, FixedClock(), of.registry))
+        mark_brought(Tools.of(of.dynamodb, of.table, FixedClock(), of.registry), brought)
+        ask(source, HISTORY)
+        assert copy_of(source, target).go_on(inf)
+        told = [(at, row["nonce"]) for at, row, _ in stores(source).journal.rows(0, brought=False)]
+        assert [(at, row["nonce"]) for at, row, _ in stores(target).journal.rows(0)] == told

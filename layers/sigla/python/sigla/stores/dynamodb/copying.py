@@ -34,6 +34,7 @@ from sigla.stores.dynamodb.actions import ABSENT, Action, Condition, Key, condit
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
 from sigla.stores.dynamodb.copied_subjects import attributes
 from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
+from sigla.stores.dynamodb.journal import BROUGHT
 from sigla.stores.dynamodb.numbers import MOVES, named_key
 from sigla.stores.dynamodb.places import JOURNAL_SHARDS
 from sigla.stores.dynamodb.plans import Tools
@@ -308,7 +309,9 @@ class TableCopy:
     def _recent(self) -> Iterator[Item]:
         where = Condition("#sk >= :sk", {"sk": keys.journal_sk(self._since, "")})
         for shard in range(JOURNAL_SHARDS):
-            yield from self._source.table.query(keys.journal_pk(self._source.places.registry, shard), where)
+            rows = self._source.table.query(keys.journal_pk(self._source.places.registry, shard), where)
+            # A commit of a region that rejoined was carried out nowhere else: what came of it came as another one.
+            yield from (row for row in rows if BROUGHT not in row)
 
     def _parts(self, rows: Iterable[Item]) -> Mapping[Key, list[_CommitPart] | None]:
         """Those of each row; None where it was written before the registry had a role, and so before the copy began."""
