@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests import npm
-from tests.browser.filled import fill
+from tests.browser.filled import Registry, fill
 from tests.browser.ways import ByKeyboard, ByMouse, Way
 from tests.protocol.clients.server import Server, serving
 
@@ -78,7 +78,7 @@ def opened(browser: Browser) -> Iterator[Opens]:
     """Opens a page of the console. What goes wrong in its scripts, and what its policy refuses, fails the test."""
     contexts, wrong = [], []
 
-    def open_page(server: Server, path: str = "", look: Look = WIDE_AND_LIGHT) -> Page:
+    def open_page(server: Registry, path: str = "", look: Look = WIDE_AND_LIGHT) -> Page:
         size: Any = {"width": look.width, "height": look.height}
         context = browser.new_context(viewport=size, color_scheme=look.scheme, ignore_https_errors=True)
         contexts.append(context)
@@ -96,7 +96,7 @@ def opened(browser: Browser) -> Iterator[Opens]:
     assert not wrong
 
 
-Come = Callable[[Server, str], Way]
+Come = Callable[[Registry, str], Way]
 
 
 @pytest.fixture(params=[(ByMouse, WIDE_AND_LIGHT), (ByKeyboard, NARROW_AND_DARK)], ids=["mouse", "keyboard"])

@@ -4,13 +4,12 @@ import json
 import re
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Come
-from tests.browser.filled import field, record
+from tests.browser.filled import Registry, field, record, register
 from tests.protocol.clients.server import Server, serving
 
 pytestmark = pytest.mark.process
@@ -29,14 +28,7 @@ def name(request: pytest.FixtureRequest) -> str:
     return re.sub(r"\W+", "-", request.node.name.removeprefix("test_")).strip("-")
 
 
-def register(server: Server, subject: str, schema: str, **more: Any) -> Any:
-    path = f"/subjects/{quote(subject, safe='')}/versions"
-    answer = server.ask("POST", path, {"schema": schema, **more})
-    assert answer.status == 200, answer.body
-    return json.loads(answer.body)
-
-
-def asked(server: Server, path: str) -> Any:
+def asked(server: Registry, path: str) -> Any:
     return json.loads(server.ask("GET", path).body)
 
 
@@ -60,7 +52,7 @@ def text(page: Page) -> Locator:
 TWO = (field("id", "string"), field("zip", "string"))
 
 
-def test_a_new_version_is_refused_mended_and_registered(come: Come, bench: Server, name: str) -> None:
+def test_a_new_version_is_refused_mended_and_registered(come: Come, bench: Registry, name: str) -> None:
     register(bench, name, record(named(name), *TWO))
     way = come(bench, f"subjects/{name}")
     page = way.page
@@ -80,7 +72,7 @@ def test_a_new_version_is_refused_mended_and_registered(come: Come, bench: Serve
     assert asked(bench, f"/subjects/{name}/versions") == [1, 2]
 
 
-def test_may_i_remove_zip(come: Come, bench: Server, name: str) -> None:
+def test_may_i_remove_zip(come: Come, bench: Registry, name: str) -> None:
     """Asked of the editor, which writes nothing."""
     bench.ask("PUT", f"/config/{name}", {"compatibility": "FORWARD"})
     register(bench, name, record(named(name), *TWO))
@@ -92,7 +84,7 @@ def test_may_i_remove_zip(come: Come, bench: Server, name: str) -> None:
     assert asked(bench, f"/subjects/{name}/versions") == [1]
 
 
-def test_the_place_of_a_problem_is_where_the_cursor_goes(come: Come, bench: Server, name: str) -> None:
+def test_the_place_of_a_problem_is_where_the_cursor_goes(come: Come, bench: Registry, name: str) -> None:
     way = come(bench, f"subjects/{name}/edit")
     way.write(text(way.page), '{"type": "record",\n "name": "R",\n "fields": nothing}')
     way.choose(way.page.get_by_role("button", name=re.compile("^Line 3, column")))
@@ -100,7 +92,7 @@ def test_the_place_of_a_problem_is_where_the_cursor_goes(come: Come, bench: Serv
     assert bench.ask("GET", f"/subjects/{name}/versions").status == 404
 
 
-def test_a_new_subject_in_json_schema(come: Come, bench: Server, name: str) -> None:
+def test_a_new_subject_in_json_schema(come: Come, bench: Registry, name: str) -> None:
     way = come(bench, "subjects")
     page = way.page
     way.choose(page.get_by_role("link", name="New subject"))
@@ -115,7 +107,7 @@ def test_a_new_subject_in_json_schema(come: Come, bench: Server, name: str) -> N
     assert asked(bench, f"/subjects/{name}/versions/1")["schemaType"] == "JSON"
 
 
-def test_a_protobuf_schema_in_normal_form_refers_to_one_that_is_picked(come: Come, bench: Server, name: str) -> None:
+def test_a_protobuf_schema_in_normal_form_refers_to_one_that_is_picked(come: Come, bench: Registry, name: str) -> None:
     money = f"money-{name}"
     register(bench, money, 'syntax = "proto3"; package m; message Money { int64 cents = 1; }', schemaType="PROTOBUF")
     way = come(bench, f"subjects/{name}/edit?type=PROTOBUF")
@@ -139,7 +131,7 @@ def test_a_protobuf_schema_in_normal_form_refers_to_one_that_is_picked(come: Com
     ]
 
 
-def test_a_version_is_deleted_and_restored(come: Come, bench: Server, name: str) -> None:
+def test_a_version_is_deleted_and_restored(come: Come, bench: Registry, name: str) -> None:
     register(bench, name, record(named(name), *TWO))
     id = register(bench, name, record(named(name), *TWO, field("note", "string", default="")))["id"]
     way = come(bench, f"subjects/{name}/versions/2")
@@ -155,7 +147,7 @@ def test_a_version_is_deleted_and_restored(come: Come, bench: Server, name: str)
     assert asked(bench, f"/subjects/{name}/versions/latest")["id"] == id
 
 
-def test_what_is_referred_to_cannot_be_deleted_and_it_is_told_by_whom(come: Come, bench: Server, name: str) -> None:
+def test_what_is_referred_to_cannot_be_deleted_and_it_is_told_by_whom(come: Come, bench: Registry, name: str) -> None:
     register(bench, name, record("Part", *TWO, namespace=named(name)))
     for at in range(2):
         whole = f"whole-{at}-{name}"
@@ -169,7 +161,7 @@ def test_what_is_referred_to_cannot_be_deleted_and_it_is_told_by_whom(come: Come
     expect(way.page.locator("h1")).to_have_text(f"whole-1-{name}")
 
 
-def test_a_subject_is_restored(come: Come, bench: Server, name: str) -> None:
+def test_a_subject_is_restored(come: Come, bench: Registry, name: str) -> None:
     """Its versions keep their ids: what was deleted by mistake can be read again by name as well."""
     ids = [
         register(bench, name, record(named(name), *TWO, *more))["id"]
@@ -185,7 +177,7 @@ def test_a_subject_is_restored(come: Come, bench: Server, name: str) -> None:
     assert [asked(bench, f"/subjects/{name}/versions/{each}")["id"] for each in versions] == ids
 
 
-def test_a_subject_is_deleted_for_good(come: Come, bench: Server, name: str) -> None:
+def test_a_subject_is_deleted_for_good(come: Come, bench: Registry, name: str) -> None:
     register(bench, name, record(named(name), *TWO))
     bench.ask("DELETE", f"/subjects/{name}")
     way = come(bench, f"subjects?deleted=true&q={name}")
@@ -198,7 +190,7 @@ def test_a_subject_is_deleted_for_good(come: Come, bench: Server, name: str) -> 
     assert bench.ask("GET", f"/subjects/{name}/versions?deleted=true").status == 404
 
 
-def test_a_level_is_changed_and_changed_back(come: Come, bench: Server, name: str) -> None:
+def test_a_level_is_changed_and_changed_back(come: Come, bench: Registry, name: str) -> None:
     register(bench, name, record(named(name), *TWO))
     way = come(bench, f"subjects/{name}")
     page = way.page
@@ -214,7 +206,7 @@ def test_a_level_is_changed_and_changed_back(come: Come, bench: Server, name: st
     assert bench.ask("GET", f"/config/{name}").status == 404
 
 
-def test_a_context_is_made_read_only(come: Come, bench: Server, name: str) -> None:
+def test_a_context_is_made_read_only(come: Come, bench: Registry, name: str) -> None:
     context = f".{name[-20:]}"
     register(bench, f":{context}:a", record(named(name), *TWO))
     register(bench, f":{context}:b", record(named(name), *TWO))
@@ -229,7 +221,7 @@ def test_a_context_is_made_read_only(come: Come, bench: Server, name: str) -> No
     assert asked(bench, f"/mode/:{context}:") == {"mode": "READONLY"}
 
 
-def test_a_refusal_is_told_in_the_question_and_nothing_is_lost(come: Come, bench: Server, name: str) -> None:
+def test_a_refusal_is_told_in_the_question_and_nothing_is_lost(come: Come, bench: Registry, name: str) -> None:
     """Another change was faster: what was written stays, and what the registry said of it stands beside it."""
     register(bench, name, record(named(name), *TWO))
     way = come(bench, f"subjects/{name}/edit")

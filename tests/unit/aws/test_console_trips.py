@@ -79,7 +79,7 @@ def functions() -> Iterator[Functions]:
     with ExitStack() as opened:
         made = Functions(opened)
         client, registry = made.client(), made.registry()
-        fill(SimpleNamespace(ask=lambda method, path, body=None: client(method, path, body, JSON)))  # type: ignore[arg-type] # it is asked like a server
+        fill(SimpleNamespace(ask=lambda method, path, body=None: client(method, path, body, JSON)))
         for at in range(SUBJECTS):
             register(f"many-{at:04}-value", a_text("A"))(registry)
         yield made

@@ -1,8 +1,8 @@
 /** The frame of the console: which page an address is, what stands around it, and where a key is asked for. */
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
-import { CONSOLE, heldToken, isKeyWanted, keyName, LOGINS, loginProblem, settleLogin, signIn, signOut, useCaller, useSession } from "./registry.js";
-import { follow, here, Link, Notice, onMove, Waiting } from "./parts.js";
+import { CONSOLE, heldToken, isKeyWanted, keyName, LOGINS, loginProblem, settleLogin, signIn, signOut, useAskedCaller, useSession } from "./registry.js";
+import { follow, here, Link, Notice, onMove, Problem, Waiting } from "./parts.js";
 
 /** @typedef {{params: Record<string, string>, query: URLSearchParams}} Place */
 
@@ -73,7 +73,7 @@ function decoded(said) {
 function App() {
   const [at, setAt] = useState(here());
   const session = useSession();
-  const caller = useCaller();
+  const { value: caller, failure, again } = useAskedCaller();
   const main = useRef(/** @type {HTMLElement | undefined} */ (undefined));
   const first = useRef(true);
   useEffect(() => onMove(() => setAt(here())), []);
@@ -96,6 +96,7 @@ function App() {
     <main id="main" ref=${main} tabindex="-1">
       <${Notice} />
       ${isKeyWanted() && html`<${SignIn} />`}
+      ${failure && failure.status !== 401 && html`<p>What may be changed here is not known.</p><${Problem} failure=${failure} again=${again} />`}
       <${Page} key=${`${at.path} ${session}`} at=${at} />
     </main>
   `;
@@ -217,5 +218,7 @@ async function comeBack() {
 
 const root = /** @type {HTMLElement} */ (document.getElementById("app"));
 await comeBack();
+// What stood there while the scripts were on their way.
+root.replaceChildren();
 render(html`<${App} />`, root);
 

@@ -1,6 +1,6 @@
 /** What pages are made of: links, answers with what goes wrong on the way, schemas as text, times, pages of lists. */
 
-import { html, useEffect, useState } from "./vendor/preact.js";
+import { html, useEffect, useErrorBoundary, useState } from "./vendor/preact.js";
 import { CONSOLE, Failure, heldToken, useAsked, useIsPaid } from "./registry.js";
 
 // --- addresses ---------------------------------------------------------------------------------------------------
@@ -64,12 +64,20 @@ export function Asked({ path, body, children, unset }) {
   return html`<${Answer} asked=${useAsked(path, body)} unset=${unset}>${children}<//>`;
 }
 
-/** The same of what was asked already. @param {{asked: import("./registry.js").Asked, children: (value: any) => any, unset?: any}} given */
+/** The same of what was asked already. An answer that cannot be shown says so here: it takes no other one along. @param {{asked: import("./registry.js").Asked, children: (value: any) => any, unset?: any}} given */
 export function Answer({ asked, children, unset }) {
+  const [broken, mend] = useErrorBoundary();
+  useEffect(() => mend(), [asked.value]);
+  if (broken) return html`<${Problem} failure=${new Failure(0, 0, `This answer cannot be shown: ${broken.message ?? broken}`)} again=${asked.again} />`;
   if (asked.failure?.isNotSet && unset !== undefined) return unset;
   if (asked.failure) return html`<${Problem} failure=${asked.failure} again=${asked.again} />`;
   if (asked.value === undefined) return html`<${Waiting} isSlow=${asked.isSlow} />`;
-  return children(asked.value);
+  return html`<${Shown} value=${asked.value}>${children}<//>`;
+}
+
+/** @param {{value: any, children: (value: any) => any}} given */
+function Shown({ value, children }) {
+  return children(value);
 }
 
 /** @param {{isSlow: boolean}} given */
@@ -82,7 +90,7 @@ export function Problem({ failure, again }) {
   const said = failure.status === 403 ? `Your ${heldToken() ? "token" : "key"} does not permit this. ` : "";
   return html`<div class="problem" role="alert">
     <p>${said}${failure.message} ${failure.code ? html`<span class="code">${failure.code}</span>` : ""}</p>
-    ${failure.status !== 401 && failure.status !== 403 && html`<button class="quiet" onClick=${again}>Try again</button>`}
+    ${failure.status !== 401 && failure.status !== 403 && html`<button type="button" class="quiet" onClick=${again}>Try again</button>`}
   </div>`;
 }
 

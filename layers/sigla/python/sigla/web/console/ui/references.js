@@ -16,10 +16,10 @@ export function References({ subject, type, chosen, choose }) {
   const put = (/** @type {number} */ at, /** @type {Partial<Reference>} */ what) => choose(chosen.map((each, place) => (place === at ? { ...each, ...what } : each)));
   const add = async (/** @type {any} */ found) => {
     setFailure("");
-    setPart("");
     try {
       const { schema } = await ask(`subjects/${segment(found.subject)}/versions/${found.version}`);
       choose([...chosen, { name: nameIn(schema, type) || found.subject, subject: named(found.subject, context), version: found.version }]);
+      setPart("");
     } catch (problem) {
       setFailure(told(asFailure(problem)));
     }

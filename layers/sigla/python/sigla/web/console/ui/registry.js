@@ -11,7 +11,8 @@ const KEY = "sigla.key";
 const TOKEN = "sigla.token";
 const EARLY_MS = 30_000;
 const SLOW_MS = 1500;
-const GIVEN_UP_MS = 60_000;
+/** Who waits longer for an answer is told that there is none. */
+export const GIVEN_UP_MS = 60_000;
 const NOT_SET = new Set([40408, 40409]);
 
 /** What a request came to that was not answered as it should be. */
@@ -235,7 +236,8 @@ function refusal(answer, read) {
     problem = token ? refusedToken(token) : "";
     tell(true);
   }
-  const { error_code: code = answer.status, message = `The answer was ${answer.status}, without a reason.` } = read ?? {};
+  const without = answer.ok ? "The answer is not of a registry: it is no JSON." : `The answer was ${answer.status}, without a reason.`;
+  const { error_code: code = answer.status, message = without } = read ?? {};
   return new Failure(answer.status, code, message);
 }
 
@@ -294,12 +296,26 @@ const CALLER = "console/api/caller";
 /** Asked once for each key: every page wants it. @type {Promise<any> | undefined} */
 let caller;
 
+/** @type {Set<() => void>} */
+const callers = new Set();
+
 function askCaller() {
   if (!caller) {
     caller = ask(CALLER);
     caller.catch(() => (caller = undefined));
   }
   return caller;
+}
+
+/** Asks anew who asks: for the frame and for every page. */
+function askCallerAnew() {
+  caller = undefined;
+  for (const each of callers) each();
+}
+
+/** Who asks and what it may do, as it was asked. @returns {Asked} */
+export function useAskedCaller() {
+  return useAsked(CALLER);
 }
 
 /** Who asks and what it may do; undefined until that is known. @returns {{name: string, may: string[], everything: boolean, has: string[]} | undefined} */
@@ -333,7 +349,7 @@ const GIVEN_UP = "given up";
  */
 export function useAsked(path, body) {
   const session = useSession();
-  const changed = useCount(changes);
+  const changed = useCount(path === CALLER ? callers : changes);
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState(/** @type {any} */ ({ isSlow: false }));
   useEffect(() => {
@@ -357,6 +373,6 @@ export function useAsked(path, body) {
       clearTimeout(end);
       stop.abort();
     };
-  }, [path, JSON.stringify(body), session, turn, path === CALLER ? 0 : changed]);
-  return { ...state, again: () => setTurn(turn + 1) };
+  }, [path, JSON.stringify(body), session, turn, changed]);
+  return { ...state, again: path === CALLER ? askCallerAnew : () => setTurn(turn + 1) };
 }

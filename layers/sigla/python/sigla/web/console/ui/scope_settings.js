@@ -1,7 +1,7 @@
 /** Config and mode: what is in force for a scope, where it comes from, and how it is changed. */
 
 import { html, useState } from "./vendor/preact.js";
-import { Asked, counted, split, Waiting } from "./parts.js";
+import { Asked, counted, Problem, split, Waiting } from "./parts.js";
 import { change, segment, useAsked, useCaller } from "./registry.js";
 import { Change } from "./changes.js";
 
@@ -114,7 +114,7 @@ export function ConfigChange({ scope }) {
   return html`<${Change} label="Change config" title=${`Change the config of ${nameOf(scope)}?`} does="Change" run=${run} whenOpen=${setOpen}
     may=${isSet || Boolean(own.failure?.isNotSet)}>
     ${!isSet && !own.failure && html`<${Waiting} isSlow=${own.isSlow} />`}
-    ${own.failure && !own.failure.isNotSet && html`<p class="bad-text">${own.failure.message}</p>`}
+    ${own.failure && !own.failure.isNotSet && html`<${Problem} failure=${own.failure} again=${own.again} />`}
     ${(isSet || own.failure?.isNotSet) &&
     html`
       <label>Compatibility <${Choice} name="compatibility" chosen=${before.compatibilityLevel ?? ""} choices=${LEVELS} /></label>
@@ -178,7 +178,7 @@ export function ModeChange({ scope }) {
   return html`<${Change} label="Change mode" title=${`Change the mode of ${nameOf(scope)}?`} does="Change" run=${run} whenOpen=${setOpen}
     may=${own.value !== undefined || Boolean(own.failure?.isNotSet)}>
     ${own.value === undefined && !own.failure && html`<${Waiting} isSlow=${own.isSlow} />`}
-    ${own.failure && !own.failure.isNotSet && html`<p class="bad-text">${own.failure.message}</p>`}
+    ${own.failure && !own.failure.isNotSet && html`<${Problem} failure=${own.failure} again=${own.again} />`}
     ${(own.value !== undefined || own.failure?.isNotSet) &&
     html`
       <label>Mode <${Choice} name="mode" chosen=${before} choices=${MODES.map(([name]) => name)} /></label>

@@ -153,7 +153,8 @@ function Guarded({ label, title, does, run, path, children, isGrave, isOwnToo, i
     may=${Boolean(asked.failure) || found?.length === 0}>
     ${children}
     ${asked.failure && html`<${Problem} failure=${asked.failure} again=${asked.again} />`}
-    ${found ? html`<${Referrers} found=${found} hasMore=${asked.value.more} />` : html`<${Waiting} isSlow=${asked.isSlow} />`}
+    ${found && html`<${Referrers} found=${found} hasMore=${asked.value.more} />`}
+    ${!found && !asked.failure && html`<${Waiting} isSlow=${asked.isSlow} />`}
   <//>`;
 }
 

@@ -1,8 +1,8 @@
 /** A new version of a subject, or the first one of a new subject: written, judged while it is written, registered. */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { counted, follow, Heading, Link, Name, Problem, split, tellDone, told, Waiting } from "../parts.js";
-import { ask, change, query, segment, useAsked, useCaller } from "../registry.js";
+import { counted, follow, Heading, Link, Name, Problem, split, tellDone, Waiting } from "../parts.js";
+import { ask, change, GIVEN_UP_MS, query, segment, useAsked, useCaller } from "../registry.js";
 import { Change } from "../changes.js";
 import { Editor } from "../editor.js";
 import { References } from "../references.js";
@@ -123,18 +123,21 @@ function sent({ text, type, references }) {
 const PAUSE_MS = 300;
 
 /** What the registry says of a draft, asked whenever nothing was written for a moment.
- * @param {string} subject @param {Draft} draft @returns {{verdict?: any, failure?: any, isCurrent: boolean}} isCurrent: it is of this draft
+ * @param {string} subject @param {Draft} draft @returns {{verdict?: any, failure?: any, isCurrent: boolean, again: () => void}} isCurrent: it is of this draft
  */
 function useVerdict(subject, draft) {
   const [state, setState] = useState(/** @type {any} */ ({}));
   const body = JSON.stringify(sent(draft));
   const of = `${body} ${draft.normalize}`;
+  const [turn, setTurn] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
+    // What could not be checked is being checked now.
+    setState((/** @type {any} */ before) => (before.failure ? {} : before));
     const path = `console/api/subjects/${segment(subject)}/verdict${query({ normalize: draft.normalize })}`;
     const start = setTimeout(async () => {
       try {
-        setState({ of, verdict: await ask(path, stop.signal, { method: "POST", body: JSON.parse(body) }) });
+        setState({ of, verdict: await ask(path, AbortSignal.any([stop.signal, AbortSignal.timeout(GIVEN_UP_MS)]), { method: "POST", body: JSON.parse(body) }) });
       } catch (failure) {
         if (!stop.signal.aborted) setState({ of, failure });
       }
@@ -143,21 +146,21 @@ function useVerdict(subject, draft) {
       clearTimeout(start);
       stop.abort();
     };
-  }, [subject, of]);
-  return { ...state, isCurrent: state.of === of };
+  }, [subject, of, turn]);
+  return { ...state, isCurrent: state.of === of, again: () => setTurn(turn + 1) };
 }
 
 /** @param {{judged: any, text: string, show: (problem: any) => void}} given */
 function Verdict({ judged, text, show }) {
-  const { verdict, failure, isCurrent } = judged;
+  const { verdict, failure, isCurrent, again } = judged;
   const place = (/** @type {any} */ each) => (each.line === 1 && each.column === 1 ? "At the beginning" : `Line ${each.line}, column ${each.column}`);
   return html`<section class=${`verdict ${verdict ? (verdict.accepted ? "good" : "bad") : ""} ${isCurrent ? "" : "stale"}`} aria-labelledby="verdict">
     <h2 id="verdict">Verdict</h2>
     <div role="status">
-      ${!isCurrent && html`<p class="hint">Checking …</p>`}
-      ${failure && html`<p class="bad-text">It cannot be checked: ${told(failure)}</p>`}
+      ${!isCurrent && html`<p class="hint waiting">Checking …</p>`}
       ${verdict && html`<p class="fact">${summary(verdict)}</p>`}
     </div>
+    ${failure && html`<p>It cannot be checked.</p><${Problem} failure=${failure} again=${again} />`}
     ${verdict && !verdict.accepted &&
     html`<ol class="problems">
       ${verdict.problems.map(

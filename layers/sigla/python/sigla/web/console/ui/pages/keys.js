@@ -1,8 +1,8 @@
 /** API keys: made, rotated and revoked by administrators who reach everything. A secret is shown once, here alone. */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { Asked, counted, Heading, Time } from "../parts.js";
-import { change, keyName, segment, useCaller } from "../registry.js";
+import { Asked, counted, Heading, Time, Waiting } from "../parts.js";
+import { change, keyName, segment, useAskedCaller } from "../registry.js";
 import { Change } from "../changes.js";
 
 const KEYS = "console/api/keys";
@@ -16,11 +16,12 @@ const FORMER = [["for a day", DAY], ["for an hour", 3600], ["for a week", 7 * DA
 /** @typedef {{key: string, secret: string}} Shown */
 
 export default function KeysPage() {
-  const caller = useCaller();
+  const asked = useAskedCaller();
+  const caller = asked.value;
   // It is here as long as it is on the page: in no storage, no address, and nothing that other pages see.
   const [shown, setShown] = useState(/** @type {Shown | undefined} */ (undefined));
   const [hasRevoked, setHasRevoked] = useState(false);
-  if (!caller) return html`<${Heading} title="Keys" />`;
+  if (!caller) return html`<${Heading} title="Keys" />${!asked.failure && html`<${Waiting} isSlow=${asked.isSlow} />`}`;
   if (!caller.has.includes("keys") || !caller.may.includes("admin") || !caller.everything) {
     return html`<${Heading} title="Keys" />
       <p>Keys are shown to administrators who reach everything, where the registry lets them be changed here. <code>sigla keys</code> makes them elsewhere.</p>`;

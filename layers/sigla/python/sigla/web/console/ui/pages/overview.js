@@ -1,8 +1,8 @@
 /** What this registry is, and where to go from here. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, follow, Heading, Link, Name } from "../parts.js";
-import { segment } from "../registry.js";
+import { Answer, Asked, follow, Heading, Link, Name, Waiting } from "../parts.js";
+import { segment, useAsked } from "../registry.js";
 
 const SHOWN = 10;
 
@@ -61,9 +61,12 @@ export default function Overview() {
   `;
 }
 
-/** A card for what not every registry has. @param {{path: string, to: string, title: string, children?: any}} given */
+/** A card for what not every registry has; where that cannot be known, it says so. @param {{path: string, to: string, title: string, children?: any}} given */
 function IfAny({ path, to, title, children }) {
-  return html`<${Asked} path=${path}>
-    ${(/** @type {any[]} */ found) => found.length > 0 && html`<section aria-labelledby=${to}><h2 id=${to}>${title}</h2><p>${children}</p><p class="hint"><${Link} to=${to}>All of them<//></p></section>`}
-  <//>`;
+  const asked = useAsked(path);
+  if (!asked.failure && !asked.value?.length) return asked.value ? null : html`<${Waiting} isSlow=${asked.isSlow} />`;
+  return html`<section aria-labelledby=${to}>
+    <h2 id=${to}>${title}</h2>
+    <${Answer} asked=${asked}>${() => html`<p>${children}</p><p class="hint"><${Link} to=${to}>All of them<//></p>`}<//>
+  </section>`;
 }

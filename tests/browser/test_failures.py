@@ -1,0 +1,233 @@
+"""Every call of every page, held and then failed: it is told in its place, the rest is there, and a retry mends it."""
+
+import dataclasses
+import json
+import re
+from dataclasses import dataclass
+from typing import Final
+
+import pytest
+from playwright.sync_api import Page, Request, Route, expect
+
+from tests.browser.conftest import Opens, settled
+from tests.protocol.clients.server import Server
+
+pytestmark = pytest.mark.process
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A page, and what is done there before its calls are looked at."""
+
+    path: str
+    presses: str = ""
+    writes: tuple[str, str] | None = None
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (self.path, self.presses, *(self.writes or ()))))
+
+    @property
+    def does_something(self) -> bool:
+        return bool(self.presses or self.writes)
+
+    def begin(self, page: Page) -> None:
+        if self.writes:
+            page.get_by_label(self.writes[0]).fill(self.writes[1])
+        if self.presses:
+            page.get_by_role("button", name=self.presses, exact=True).first.click()
+
+
+VISITS: Final = (
+    Visit(""),
+    Visit("subjects"),
+    Visit("subjects/customers-value"),
+    Visit("subjects/orders-value/edit"),
+    Visit("subjects/customers-value/edit", writes=("Find a schema to refer to", "addr")),
+    Visit("subjects/orders-value/diff/1/2"),
+    Visit("ids/default/2"),
+    Visit("contexts"),
+    Visit("settings"),
+    Visit("decode", "Decode", ("Bytes, as hex or base64", "00 00000001 06616263 04 3132")),
+    Visit("log"),
+    Visit("zones"),
+    Visit("associations"),
+    Visit("encryption"),
+    Visit("subjects/orders-value", "Delete subject"),
+    Visit("subjects/customers-value", "Delete version 2"),
+    Visit("subjects/gone-value", "Restore subject"),
+    Visit("subjects/gone-value", "Restore version 1"),
+    Visit("subjects/gone-value", "Delete subject for good"),
+    Visit("subjects/gone-value", "Delete version 1 for good"),
+    Visit("subjects/orders-value", "Change config"),
+    Visit("subjects/orders-value", "Change mode"),
+    Visit("settings", "Change config"),
+)
+"""Each page and each question of a registry that is open."""
+WITH_KEYS: Final = (Visit("keys"), Visit("keys", "New key"), Visit("keys", "Rotate"), Visit("keys", "Revoke"))
+
+PLACE = """element => {
+  const place = element.closest("dialog, td, fieldset, section:not(.problem), nav, main");
+  const by = document.getElementById(place.getAttribute("aria-labelledby"))?.innerText;
+  const named = place.getAttribute("aria-label") ?? by ?? place.closest("tr")?.querySelector("th").innerText;
+  return [place.tagName, named, place.cellIndex].join(" ");
+}"""
+"""What people take for the place of something: the nearest part of the page that has a name."""
+
+FIRST: Final = re.compile(
+    r"console/api/caller$|/versions\?deletedAsNegative|/versions/(latest|\d+\?deleted=true)$|/contexts$|/keks\?deleted"
+    r"|/(config|mode)(/[^?]+)?$|/subjects\?subjectPrefix"
+)
+"""Calls whose answers say what else is asked."""
+
+
+@dataclass
+class Failed:
+    """How a call fails. status: 0 for no answer at all."""
+
+    status: int
+    body: str
+    says: str
+
+    @classmethod
+    def refused(cls, status: int, code: int) -> "Failed":
+        return cls(status, json.dumps({"error_code": code, "message": "Not this time"}), "Not this time")
+
+    def fail(self, route: Route) -> None:
+        if self.status:
+            route.fulfill(status=self.status, body=self.body)
+        else:
+            route.abort()
+
+
+FAILED: Final = {
+    "50001": Failed.refused(500, 50001),
+    "forbidden": Failed.refused(403, 40301),
+    "unauthorised": Failed.refused(401, 40101),
+    "silence": Failed(0, "", "The registry does not answer"),
+    "a page of a proxy": Failed(200, "<html>Sign in to our network</html>", "it is no JSON"),
+    "another answer": Failed(200, '{"what": null}', "This answer cannot be shown"),
+}
+
+
+def is_call(request: Request) -> bool:
+    return request.resource_type in ("fetch", "xhr")
+
+
+@dataclass
+class Walker:
+    """Looks at a visit once as it should be, then with each of its calls failing.
+
+    page: of the console, signed in where that is asked for.
+    """
+
+    page: Page
+    url: str
+
+    def __post_init__(self) -> None:
+        self.asked: list[str] = []
+        self.page.on("request", lambda each: self.asked.append(each.url) if is_call(each) else None)
+
+    def open(self, visit: Visit) -> None:
+        self.asked.clear()
+        self.page.goto(f"{self.url}/console/{visit.path}")
+        expect(self.page.locator("h1")).to_be_visible()
+
+    def calls(self, visit: Visit) -> tuple[list[str], list[str]]:
+        """What is asked by the page, and then by what is done there; the page is left as it should be."""
+        self.open(visit)
+        settled(self.page)
+        at_first = list(dict.fromkeys(self.asked))
+        self.asked.clear()
+        visit.begin(self.page)
+        settled(self.page)
+        return at_first, list(dict.fromkeys(self.asked))
+
+    def headings(self) -> list[str]:
+        return self.page.get_by_role("heading").all_inner_texts()
+
+    def walk(self, visit: Visit, failed: Failed) -> None:
+        at_first, then = self.calls(visit)
+        whole, good = self.headings(), {*at_first, *then}
+        for call in then if visit.does_something else at_first:
+            self.fail(visit, call, failed, whole, good)
+
+    def fail(self, visit: Visit, call: str, failed: Failed, whole: list[str], good: set[str]) -> None:
+        about = f"{visit}: {call.removeprefix(self.url)}"
+        gate = Gate(failed, is_open=visit.does_something)
+        self.page.unroute_all()
+        self.page.route(lambda url: url == call, gate.meet)
+        self.open(visit)
+        if visit.does_something:
+            settled(self.page)
+            gate.is_open = False
+            visit.begin(self.page)
+        eventually(self.page, gate.held)
+        waiting = self.page.locator(".waiting")
+        is_of_the_frame = call.endswith("/caller")
+        expect(waiting, about).to_have_count(0 if is_of_the_frame and visit.path != "keys" else len(gate.held))
+        place = None if is_of_the_frame else waiting.last.evaluate(PLACE)
+        gate.fail()
+        if failed.status == 401 and (is_of_the_frame or visit.does_something):
+            # Whoever signs in begins the page anew, without its questions.
+            expect(self.page.get_by_text("This registry asks for a key"), about).to_be_visible()
+            return
+        problem = self.page.locator(".problem").filter(has_text=failed.says)
+        expect(problem.first, about).to_be_visible()
+        expect(waiting, about).to_have_count(0)
+        expect(self.page.get_by_text("This registry asks for a key"), about).to_have_count(int(failed.status == 401))
+        assert self.page.locator("h1").count() == 1, about
+        if place and not place.startswith("MAIN"):
+            assert place in [each.evaluate(PLACE) for each in problem.all()], about
+        if not FIRST.search(call):
+            assert good <= {*self.asked}, f"{about} takes along {good - {*self.asked}}"
+        gate.is_open = True
+        if failed.status not in (401, 403):
+            while count := problem.count():
+                problem.first.get_by_role("button", name="Try again").click()
+                expect(problem, about).not_to_have_count(count)
+            settled(self.page)
+            assert self.headings() == whole, about
+
+
+@dataclass
+class Gate:
+    """Where a call is held, then failed, then let through."""
+
+    failed: Failed
+    held: list[Route] = dataclasses.field(default_factory=list)
+    is_closed: bool = True
+    is_open: bool = False
+
+    def meet(self, route: Route) -> None:
+        if self.is_open:
+            route.continue_()
+        elif self.is_closed:
+            self.held.append(route)
+        else:
+            self.failed.fail(route)
+
+    def fail(self) -> None:
+        self.is_closed = False
+        for each in self.held:
+            self.failed.fail(each)
+
+
+def eventually(page: Page, held: list[Route]) -> None:
+    for _ in range(100):
+        if held:
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError("the call was not made again")
+
+
+HOW: Final = [
+    pytest.param(failed, marks=() if name == "50001" else pytest.mark.soak, id=name) for name, failed in FAILED.items()
+]
+"""That each kind is told is tested with every run for the page of a subject; here with each call of each page."""
+
+
+@pytest.mark.parametrize("failed", HOW)
+def test_each_call_of_each_page_fails_alone(registry: Server, opened: Opens, failed: Failed) -> None:
+    walker = Walker(opened(registry), registry.url)
+    for visit in VISITS:
+        walker.walk(visit, failed)
