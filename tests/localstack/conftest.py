@@ -21,6 +21,7 @@ from localstack import up
 from localstack.installation import installed
 from localstack.server import ZONES, Server, session, taken
 from sigla.cache import servers as cache_servers
+from tests.browser.conftest import browser, opened  # noqa: F401 - fixtures of files here, too
 from tests.waiting import eventually
 
 PORTS = range(20_000, 30_000)
@@ -159,6 +160,6 @@ def deployed() -> Iterator[Deployed]:
 @pytest.fixture(scope="module")
 def aws(deployed: Deployed) -> Iterator[Callable[[str], Any]]:
     """A client of each service of that account."""
-    with ExitStack() as opened:
+    with ExitStack() as stack:
         clients = session(deployed.server.endpoint)
-        yield lambda service: opened.enter_context(closing(clients.client(service)))
+        yield lambda service: stack.enter_context(closing(clients.client(service)))
