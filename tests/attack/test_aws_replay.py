@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sigla.errors import StoreError
+from sigla.model import BodyKey, SchemaId
 from sigla.ports.replaying import Shipment
 from sigla.regions.following import deliver
 from sigla.regions.replay import Verdict
@@ -21,10 +22,12 @@ from tests.attack.aws import Store, failing
 from tests.attack.aws_replay import check_equal, follower, primary, replayer, shipped, stores
 from tests.attack.ports import At, Call
 from tests.attack.replay import STORIES, TRAFFIC, ask
-from tests.attack.stories import HISTORY, register
+from tests.attack.stories import HISTORY, IMPORTING, ONE, TWO, delete, purge, register
 from tests.attack.world import Verb, World
+from tests.build import a_body
 from tests.contract.aws import Account, of_two_parts
 from tests.unit.aws.faults import Fault, Killed
+from tests.unit.registry.tell import s
 
 VERBS = st.lists(st.sampled_from(range(len(TRAFFIC))), min_size=1, max_size=30)
 
@@ -127,6 +130,27 @@ def test_what_went_on_by_itself_is_told_apart(account: Account) -> None:
         assert [each.form for each in replayer(target).apart()] == [told[0].form]
         assert deliver(told, replayer(target)) == {Verdict.DIVERGES: 1, Verdict.KNOWN: 1}
         assert len(list(replayer(target).apart())) == 1
+
+
+def test_a_body_that_no_commit_has_named_is_in_nobody_s_way(account: Account) -> None:
+    """An import was cut off here when this region was the primary; the other one imports the id with other content."""
+    with primary(account) as source, follower(account) as target:
+        key = BodyKey(".c", SchemaId(9))
+        ask(source, IMPORTING)
+        target.store.bodies.put(key, a_body(ONE, subject=s(":.c:orders")))
+        ask(source, [register(":.c:orders", TWO, id=9, version=5)])
+        assert Verdict.DIVERGES not in deliver(shipped(source), replayer(target))
+        assert target.store.bodies.get(key).schema == source.store.bodies.get(key).schema
+        check_equal(source, target)
+
+
+def test_a_body_that_a_commit_has_named_is_not_written_over(account: Account) -> None:
+    """Whatever became of the version that held the id."""
+    with primary(account) as source, primary(account) as target:
+        ask(source, [*IMPORTING, register(":.c:other", TWO, id=9, version=1)])
+        ask(target, [*IMPORTING, register(":.c:gone", ONE, id=9, version=1), delete(":.c:gone"), purge(":.c:gone")])
+        target.store.bodies.revive(BodyKey(".c", SchemaId(9)), a_body(ONE, subject=s(":.c:gone")))
+        assert deliver(shipped(source)[-1:], replayer(target)) == {Verdict.DIVERGES: 1}
 
 
 def test_what_only_a_newer_release_can_carry_out_waits_for_it(account: Account) -> None:

@@ -1,6 +1,6 @@
 """A commit on its way to another region, with the bodies of the ids that it brings."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
@@ -36,9 +36,17 @@ def _brought(row: Mapping[str, Any], bodies: Bodies) -> Iterator[tuple[BodyKey, 
             yield key, bodies.get(key)
 
 
-def bring(bodies: Bodies, key: BodyKey, told: Body | None, *, held: bool = True) -> None:
+def bring(
+    bodies: Bodies,
+    key: BodyKey,
+    told: Body | None,
+    *,
+    held: bool = True,
+    is_known: Callable[[BodyKey], bool] = lambda _: True,
+) -> None:
     """The body of an id is there; alive, where a version holds it from now on.
 
+    is_known: whether a commit that is here has named the id; asked only where another content stands.
     Raises BodyMissing where it is neither here nor told, BodyDiverged, StoreError.
     """
     try:
@@ -49,9 +57,10 @@ def bring(bodies: Bodies, key: BodyKey, told: Body | None, *, held: bool = True)
         bodies.put(key, replace(told, gone=not held))
         return
     if told is not None and told.schema != standing.schema:
-        if not standing.gone:
+        if not standing.gone and is_known(key):
             raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
-        # It is of a registration that was refused here, when this region was the primary, and never meant anything.
+        # It is of a registration that was refused here, or cut off, when this region was the primary: it never meant
+        # anything.
         bodies.mend(key, replace(told, gone=not held))
         return
     if standing.gone and held:
