@@ -211,6 +211,7 @@ class Asked:
             "context": lambda: pick(CONTEXTS),
             "kek": lambda: pick(("k", "kb", "none")),
             "exporter": lambda: pick(("running", "none")),
+            "key": lambda: pick(("team", "none")),
             "namespace": lambda: pick(("lkc", "-")),
             "resource": lambda: self._resource(route),
         }

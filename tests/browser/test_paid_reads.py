@@ -50,6 +50,7 @@ def test_each_page_asks_what_is_counted(registry: Server, opened: Opens) -> None
 
 def test_what_is_left_out_is_shown_when_it_is_asked_for(come: Come, registry: Server) -> None:
     way = come(registry, "decode")
+    settled(way.page)  # no request is under way that the next page would end
     page = paid(way.page)
     page.goto(f"{registry.url}/console/subjects/customers-value")
     expect(page.get_by_role("region", name="History", exact=True).first).to_contain_text("registered version 2")

@@ -1,14 +1,24 @@
 """What people come for: each task by mouse on a wide light page, and by keyboard on a narrow dark one."""
 
+import json
 import re
+from typing import Any
+from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Come
 from tests.browser.filled import Registry
+from tests.waiting import eventually
 
 pytestmark = pytest.mark.process
+
+
+def asked(registry: Registry, path: str) -> Any:
+    """What the registry answers to a client."""
+    with urlopen(f"{registry.url}/{path}") as answer:
+        return json.load(answer)
 
 
 def heading(page: Page) -> Locator:
@@ -35,6 +45,18 @@ def test_does_anybody_still_read_it(come: Come, registry: Registry) -> None:
     expect(usage.get_by_role("listitem").first).to_be_visible()
     way.choose(page.get_by_role("button", name="Delete subject"))
     expect(page.get_by_role("dialog")).to_contain_text(re.compile("Nobody has read it|no reads were counted"))
+
+
+def test_a_version_that_nobody_reads_is_told_beside_one_that_is_read(come: Come, registry: Registry) -> None:
+    """Also after it was looked at here."""
+    first = asked(registry, "subjects/customers-value/versions/1")
+    asked(registry, f"schemas/ids/{first['id']}")
+    eventually(lambda: asked(registry, "subjects/customers-value/usage")["versions"][0]["reads"])
+    way = come(registry, "subjects/customers-value")
+    page = way.page
+    usage = page.get_by_role("region", name="Usage")
+    expect(usage.get_by_role("row", name=re.compile("^Version 1 20"))).to_be_visible()
+    expect(usage.get_by_role("row", name=re.compile("^Version 2 nobody since 20"))).to_be_visible()
 
 
 def test_which_version_added_the_field_email(come: Come, registry: Registry) -> None:

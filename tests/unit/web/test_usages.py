@@ -97,6 +97,15 @@ def served() -> Iterator[Served]:
             yield Served(registry, notes, clock)
 
 
+def test_who_looks_a_schema_up_on_a_page_of_the_registry_is_not_counted(served: Served) -> None:
+    """Else a person who looks there would become the answer. A page of another site is a client as any other."""
+    for target in ("/schemas/ids/1", "/schemas/ids/1/schema"):
+        served.ask("ada admin", target, **{"sec-fetch-site": "same-origin"})
+    assert served.reads() == []
+    served.ask("shop reader", "/schemas/ids/1", **{"sec-fetch-site": "cross-site"})
+    assert [each["name"] for each in served.reads()] == ["shop"]
+
+
 def test_a_read_is_told_with_day_token_name_and_the_subject_that_was_named(served: Served) -> None:
     served.ask("billing reader", "/schemas/ids/1?subject=orders-value")
     (kept,) = served.registry.principals.names(NOW)

@@ -117,8 +117,12 @@ class Call:
             deleted,
             found.route.access not in (OPEN, READ),
             self.address[:LONGEST_TOLD] if is_refused else "",
-            read,
+            None if self._is_of_own_page() else read,
         )
+
+    def _is_of_own_page(self) -> bool:
+        """The console, or the description of the API: who looks a schema up there does not depend on it."""
+        return self.headers.get(b"sec-fetch-site") == b"same-origin"
 
     def prepared(self, answer: Answer, *, gzip: bool) -> tuple[int, list[Header], bytes]:
         """Status, headers and body as they go out: packed, or not repeated to a client that has them."""

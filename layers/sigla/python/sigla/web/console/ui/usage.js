@@ -13,18 +13,22 @@ export function UsageOf({ subject }) {
     <h2 id="usage">Usage</h2>
     <${Later} label="Show usage">${() => html`<${Asked} path=${`subjects/${segment(subject)}/usage`}>
       ${(/** @type {Usage} */ usage) => {
-        const read = usage.versions.filter((each) => each.reads.length);
+        const isRead = usage.versions.some((each) => each.reads.length);
         return html`
-          ${read.length
+          ${isRead
             ? html`<div class="scroll" tabindex="0" role="region" aria-label="Reads">
                 <table>
                   <thead><tr><th scope="col">Version</th><th scope="col">Last read</th><th scope="col">By</th><th scope="col">For</th></tr></thead>
-                  <tbody>${read.map((each) => each.reads.map((one) => html`<tr>
-                    <th scope="row"><${Link} to=${`subjects/${segment(usage.subject)}/versions/${each.version}`}>Version ${each.version}<//></th>
-                    <td>${one.day}</td>
-                    <td>${one.name ?? html`<span class="code">${one.by}</span>`}</td>
-                    <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
-                  </tr>`))}</tbody>
+                  <tbody>${usage.versions.map((each) => {
+                    const version = html`<th scope="row"><${Link} to=${`subjects/${segment(usage.subject)}/versions/${each.version}`}>Version ${each.version}<//></th>`;
+                    if (!each.reads.length) return html`<tr>${version}<td colspan="3">nobody since ${usage.since}</td></tr>`;
+                    return each.reads.map((one) => html`<tr>
+                      ${version}
+                      <td>${one.day}</td>
+                      <td>${one.name ?? html`<span class="code">${one.by}</span>`}</td>
+                      <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
+                    </tr>`);
+                  })}</tbody>
                 </table>
               </div>`
             : html`<p>${usage.since ? `Nobody has read it by its ids since ${usage.since}.` : "No reads were counted yet."}</p>`}

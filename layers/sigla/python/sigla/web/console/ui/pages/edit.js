@@ -180,7 +180,7 @@ function Verdict({ judged, text, show }) {
 function summary(verdict) {
   if (!verdict.accepted) return `Refused: ${counted(verdict.problems.length, "problem")}`;
   if (!verdict.new) return `It is version ${verdict.version} already`;
-  return `It would be version ${verdict.version}${verdict.id ? `, with the id ${verdict.id}, which this content has already` : ", with a new id"}`;
+  return `It would be accepted, as version ${verdict.version}${verdict.id ? `, with the id ${verdict.id}, which this content has already` : ", with a new id"}`;
 }
 
 /** A line that says something; empty for one of brackets. @param {string} text @param {number} number */
