@@ -76,10 +76,11 @@ bench: setup ## every benchmark, a table row each
 bench-herd: setup ## 1,000 cold environments in each of 3 zones; what a ring saves, in build/herd
 	@$(bin)/python -m benchmarks.herd --compare build/herd $(ARGS)
 
-soak: setup ## the long attacks: crash matrices, 100,000 operations, properties for long; at last the jobs on every PySpark
+soak: setup ## the long attacks: crash matrices, properties for long; at last the jobs on every PySpark, and without the extension
 	$(bin)/python -m pytest -m soak $(ARGS)
 	HYPOTHESIS_PROFILE=long $(bin)/python -m pytest -n 2 --dist load -m "hypothesis and not soak and not spark and not localstack" $(ARGS)
 	$(if $(ARGS),,$(bin)/python -m tests.pipelines.versions)
+	$(if $(ARGS),,SIGLA_NATIVE=off $(bin)/python -m tests.pipelines.versions --ours)
 
 native: setup ## the extension that decodes Avro 20 times as fast (cargo): a wheel in dist/, installed in .venv; ARGS=--here
 	@native/build.sh $(ARGS)

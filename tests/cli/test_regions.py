@@ -241,7 +241,7 @@ def test_a_registry_without_a_second_region_has_no_role(tmp_path: Path, capsys: 
         (["promote", "file:b", "--primary", "file:a", "--yes"], "--url is missing"),
         (["promote", "file:b", "--primary", "file:a", "--url", "localhost:8082", "--yes"], "Invalid --url"),
         (["promote", "memory:", "--force", "--yes"], "Nothing is kept in memory"),
-        (["promote", "b", "--force", "--yes"], "Invalid address"),
+        (["promote", "b", "--force", "--yes"], "Invalid URL b: that of a server is"),
         (["promote", "dynamodb+s3://t/b?regio=x", "--force", "--yes"], "Invalid address"),
         (["promote", "file:b", "--primary", "dynamodb+s3://t/b", "--yes"], "two kinds"),
         (["promote", "file:nowhere", "--force", "--yes"], "nowhere"),

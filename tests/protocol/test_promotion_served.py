@@ -11,6 +11,7 @@ import pytest
 
 from sigla.regions import rules
 from tests.protocol.clients.server import Server, run, serving
+from tests.unit.cli.answering import always, behind_a_url
 from tests.waiting import eventually
 
 INT, LONG, TEXT = ({"schema": json.dumps(kind)} for kind in ("int", "long", "string"))
@@ -149,7 +150,11 @@ def test_what_the_roles_do_not_allow_is_refused_in_a_sentence_and_changes_nothin
         (["promote", b.url, "--url", "nonsense"], "Invalid --url"),
         (["promote", b.url, "--primary", "file:x"], "two servers"),
         (["promote", "http://127.0.0.1:1"], "does not answer"),
-        (["regions", "abandon", b.url], "not primary: ask the other one"),
+        (["regions", "abandon", b.url], "is for the primary, and the region is the follower of epoch 1"),
+        (["promote", b.url, "--primary", f"{b.url}/"], "Both URLs are the same"),
+        (["rejoin", b.url, "--primary", b.url], "Both URLs are the same"),
+        (["promote", b.url.removeprefix("http://")], "Invalid URL 127.0.0.1:"),
+        (["regions", "localhost:8081"], "Invalid URL localhost:8081: that of a server is http://HOST:PORT"),
     ):
         refused = run(*words, "--yes")
         assert refused.returncode == 1 + ("does not answer" not in why), (words, refused.stderr)
@@ -161,6 +166,23 @@ def test_what_the_roles_do_not_allow_is_refused_in_a_sentence_and_changes_nothin
     with serving() as alone:
         refused = run("promote", alone.url, "--yes")
         assert (refused.returncode, "in memory" in refused.stderr or "two regions" in refused.stderr) == (2, True)
+
+
+def test_what_is_no_registry_is_told_from_one_that_is_silent(regions: Two) -> None:
+    """A web server that answers by pages: the URL is wrong, and no machine is lost."""
+    _, b = regions
+    with behind_a_url(always(200, "<html>Welcome</html>")) as pages:
+        for words, status in (
+            (["regions", pages], 2),
+            (["promote", pages, "--yes"], 2),
+            (["promote", b.url, "--primary", pages, "--yes"], 1),
+            (["regions", "abandon", pages, "--yes"], 2),
+        ):
+            refused = run(*words)
+            assert (refused.returncode, "does not answer" in refused.stderr) == (status, False), (words, refused.stderr)
+            assert f"{pages} is not a registry of Sigla (what answers there says 200)." in refused.stderr
+            assert "--force" not in refused.stderr
+    assert roles(b) == [("follower", 1, False)]
 
 
 def test_a_follower_that_has_not_everything_is_not_promoted_by_plan(tmp_path: Path) -> None:
@@ -206,8 +228,11 @@ def test_only_an_administrator_s_key_promotes_and_no_page_of_a_browser(tmp_path:
             for way in ([], ["--force"], ["--undo"]):
                 refused = run("promote", b.url, *way, "--yes", **user)
                 assert refused.returncode == 2, refused.stderr
-                wanted = "wants the key of an administrator who reaches everything: give --user NAME, or set SIGLA_USER"
-                assert wanted in refused.stderr
+                wanted = "wants the key of an administrator who reaches everything"
+                told = (
+                    f", and that of {user['SIGLA_USER']} is not, or its secret is another." if user else ": give --user"
+                )
+                assert wanted + told in refused.stderr
         page = {"Authorization": basic("root", secrets["root"]), "Sec-Fetch-Site": "same-origin"}
         for method, path in (
             ("POST", "promote"),

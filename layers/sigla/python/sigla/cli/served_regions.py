@@ -1,9 +1,10 @@
 """`sigla promote`, `sigla regions` and `sigla regions abandon` of registries that are served, by their URLs."""
 
 import argparse
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sigla.cli.asking import asking
 from sigla.cli.credentials import user_of
@@ -27,8 +28,22 @@ if TYPE_CHECKING:
     from sigla.remote.region import RemoteRegion
 
 
+_SCHEME: Final = re.compile(r"[a-z0-9+]+:(?!\d+(/|$))")
+"""What a URL begins with; a host and its port do not."""
+
+
 def are_served(urls: Sequence[str]) -> bool:
-    """Whether they are those of servers. Raises Misuse where some are, and some are stores."""
+    """Whether they are those of servers. Raises Misuse where some are, and some are stores; where two are the same."""
+    from sigla.remote.urls import shown_text
+
+    for url in urls:
+        if not _SCHEME.match(url):
+            raise Misuse(
+                f"Invalid URL {shown_text(url)}: that of a server is http://HOST:PORT, that of a store file:DIR or "
+                "dynamodb+s3://TABLE/BUCKET?region=NAME."
+            )
+    if len({url.rstrip("/") for url in urls}) < len(urls):
+        raise Misuse("Both URLs are the same: give those of two regions.")
     served = [url.partition("://")[0] in ("http", "https") for url in urls]
     if any(served) and not all(served):
         raise Misuse("Give the URLs of two servers, or those of two stores.")
@@ -53,9 +68,11 @@ def promote_served(args: argparse.Namespace) -> int:
             return 0
         if args.force:
             tell_of_force(here)
-        else:
+        elif role is None or not role.writes:
             tell(f"{here} becomes the primary, and its primary follows it. No region takes writes for a moment.")
-        if not asking(args)("Promote it by force?" if args.force else "Promote it?"):
+        # Where the region takes writes already, all that may be left is that the other one follows it.
+        changes = args.force or role is None or not role.writes
+        if changes and not asking(args)("Promote it by force?" if args.force else "Promote it?"):
             raise Refused("Nothing was changed.")
         done = region.promote("force" if args.force else "planned", args.url or here, primary)
         _print(here, done, region, forced=args.force)
@@ -155,19 +172,29 @@ def asked_region(
     """
     from sigla.errors import StoreError
     from sigla.remote.failures import RemoteMisused
-    from sigla.remote.region import RegionSaysNo, RemoteRegion
+    from sigla.remote.region import NotARegistry, RegionSaysNo, RemoteRegion
     from sigla.stores.clock import SystemClock
 
+    user = user_of(args, url)
     try:
-        yield RemoteRegion(url, user_of(args, url), SystemClock())
+        yield RemoteRegion(url, user, SystemClock())
     except RemoteMisused as wrong:
         raise Misuse(str(wrong)) from None
+    except NotARegistry as other:
+        raise Misuse(f"{other}.") from None
     except RegionSaysNo as refused:
-        advice = ": give --user NAME, or set SIGLA_USER and SIGLA_SECRET" if refused.status in (401, 403) else ""
+        advice = _of_key(user) if refused.status in (401, 403) else ""
         words = f"{str(refused).removesuffix('.')}{advice}."
         raise (Misuse(words) if refused.status < 500 else Refused(words)) from None
     except StoreError as silent:
         raise Refused(f"{silent}. {otherwise}".rstrip()) from None
+
+
+def _of_key(user: str) -> str:
+    """What to do where a key is refused. user: NAME:SECRET, which was sent, or nothing."""
+    if user:
+        return f", and that of {user.partition(':')[0]} is not, or its secret is another"
+    return ": give --user NAME, or set SIGLA_USER and SIGLA_SECRET"
 
 
 def _missing(here: "RegionReport", there: "RegionReport") -> list[str] | None:

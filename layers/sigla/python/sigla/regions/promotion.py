@@ -132,7 +132,7 @@ def abandoned(here: Roles) -> Course[Promotion]:
     """
     ours = yield from _role(here)
     if ours.kind is not RegionKind.PRIMARY:
-        raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="primary")
+        raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary")
     if ours.reconciled:
         return Promotion(ours, changed=False)
     return Promotion(
@@ -190,7 +190,7 @@ def check_promotable(ours: Role, now: int) -> None:
 
 def _check_promotable_after(ours: Role, theirs: Role, now: int) -> None:
     if theirs.kind is not RegionKind.PRIMARY or theirs.epoch != ours.epoch:
-        raise NotTheFollower(kind=theirs.kind.value, epoch=theirs.epoch, wanted=f"primary of epoch {ours.epoch}")
+        raise NotTheFollower(kind=theirs.kind.value, epoch=theirs.epoch, wanted=f"the primary of epoch {ours.epoch}")
     check_promotable(replace(ours, armed=theirs.armed), now)
 
 

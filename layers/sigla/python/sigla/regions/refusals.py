@@ -89,7 +89,7 @@ class NoSecondRegion(NotPromoted):
 
 
 class NotTheFollower(NotPromoted):
-    text = "The region is {kind} of epoch {epoch}, not {wanted}: ask the other one"
+    text = "This command is for {wanted}, and the region is the {kind} of epoch {epoch}: give the URL of the other one"
 
 
 class StillJoining(NotPromoted):

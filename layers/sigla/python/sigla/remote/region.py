@@ -38,6 +38,10 @@ class RegionSaysNo(StoreError):
         self.status = status
 
 
+class NotARegistry(StoreError):
+    """Whatever answers there is no registry of Sigla: the URL is another's, or a proxy's that does not reach one."""
+
+
 class RemoteRegion:
     """A `ports.regions.Roles`. Any thread may ask. credentials: NAME:SECRET of an administrator there, or nothing.
 
@@ -112,11 +116,16 @@ class RemoteRegion:
                 connection.request(method, self._path + path, body, self._headers)
                 answer = connection.getresponse()
                 body_told = answer.read()
-                found: object = json.loads(body_told)
-            except (OSError, HTTPException, ValueError) as silence:
+            except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
+        try:
+            found: object = json.loads(body_told)
+        except ValueError:
+            found = None
+        if not isinstance(found, dict) and answer.status >= 500:
+            raise StoreError(f"{self.shown} does not answer (what stands before it says {answer.status})")
         if not isinstance(found, dict):
-            raise StoreError(f"{self.shown} is not a registry of Sigla")
+            raise NotARegistry(f"{self.shown} is not a registry of Sigla (what answers there says {answer.status})")
         if answer.status == 200:
             return body_told
         raise RegionSaysNo(self._why(answer.status, str(found.get("message", ""))), answer.status)

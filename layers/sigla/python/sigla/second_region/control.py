@@ -38,7 +38,7 @@ from sigla.regions.replay import JournalPlace
 from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
-from sigla.remote.region import RemoteRegion
+from sigla.remote.region import NotARegistry, RemoteRegion
 from sigla.remote.urls import is_url
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.adopting import adopt_keys
@@ -291,6 +291,8 @@ class ServedRegion:
             raise RegionNotDone(why=as_sentence(apart)) from None
         except (NotPromoted, RemoteMisused) as refused:
             raise RegionRefused(why=as_sentence(refused)) from None
+        except NotARegistry as other:
+            raise RegionNotDone(why=f"{other}. Run it again with the URL of the other region.") from other
         except StoreError as silent:
             raise RegionNotDone(why=f"{silent}. Run it again: it goes on where it was cut off{otherwise}.") from silent
         except Refusal as refused:
