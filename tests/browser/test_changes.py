@@ -84,6 +84,25 @@ def test_may_i_remove_zip(come: Come, bench: Registry, name: str) -> None:
     assert asked(bench, f"/subjects/{name}/versions") == [1]
 
 
+def test_what_a_change_means_for_old_and_new_readers(come: Come, bench: Registry, name: str) -> None:
+    """A level that permits a change does not make it safe for everybody: the verdict says for whom it is not."""
+    register(bench, name, record(named(name), *TWO))
+    way = come(bench, f"subjects/{name}/edit")
+    verdict = way.page.get_by_role("region", name="Verdict")
+    way.write(text(way.page), record(named(name), TWO[0]))
+    expect(verdict).to_contain_text("It would be accepted, as version 2")
+    expect(verdict).to_contain_text("BACKWARD, against version 1: the new schema must read what was written before.")
+    expect(verdict).to_contain_text("New readers can read what version 1 wrote.")
+    expect(verdict).to_contain_text("Old readers with version 1 may fail on what this schema writes.")
+    expect(verdict).to_contain_text("BACKWARD permits it: move readers to this schema before writers.")
+    expect(verdict).to_contain_text("READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1")
+    bench.ask("PUT", f"/config/{name}", {"compatibility": "FULL_TRANSITIVE"})
+    way.write(text(way.page), record(named(name), TWO[0], field("note", "string")))
+    expect(verdict).to_contain_text("Refused: 2 problems")
+    expect(verdict).to_contain_text("FULL_TRANSITIVE, against all versions up to 1")
+    expect(verdict).to_contain_text("New readers may fail on what version 1 wrote.")
+
+
 def test_the_place_of_a_problem_is_where_the_cursor_goes(come: Come, bench: Registry, name: str) -> None:
     way = come(bench, f"subjects/{name}/edit")
     way.write(text(way.page), '{"type": "record",\n "name": "R",\n "fields": nothing}')
@@ -214,7 +233,7 @@ def test_a_context_is_made_read_only(come: Come, bench: Registry, name: str) -> 
     way = come(bench, "contexts")
     page = way.page
     way.choose(page.get_by_role("row", name=context).get_by_role("button", name="Change mode"))
-    expect(question(page)).to_contain_text("It holds for 2 subjects, but for what 1 scope says otherwise.")
+    expect(question(page)).to_contain_text("It holds for 2 subjects, except where 1 scope has a setting of its own.")
     way.pick(question(page).get_by_label("Mode"), "READONLY")
     way.choose(question(page).get_by_role("button", name="Change"))
     expect(page.get_by_text(f"The mode of the context {context} is READONLY now.")).to_be_visible()

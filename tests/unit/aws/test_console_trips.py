@@ -20,7 +20,7 @@ from sigla.web import app
 from tests.attack.stories import register
 from tests.browser.filled import fill
 from tests.browser.paid_calls import CALLER, CALLS
-from tests.build import FixedClock, a_text
+from tests.build import FixedClock, a_text, tiers_before
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, in_process
 from tests.contract.tables import Tables
@@ -62,7 +62,7 @@ class Functions:
         store = self._store
         return Registry(
             catalog,
-            store.bodies,
+            tiers_before(store.bodies, self._clock),
             self._clock,
             secrets=store.secrets,
             principals=store.principals,

@@ -64,11 +64,21 @@ def objections(
         offered.schema.metadata,
         (_earlier(resources, view, row) for row in rows),
         language=offered.language,
-        level=config.level or resources.options.default_level,
+        level=level_of(resources, view),
         group=config.group,  # COMPAT-7
         validate_fields=bool(config.validate_fields),  # COMPAT-9
         policy=config.policy or STRICT,  # COMPAT-8
     )
+
+
+def level_of(resources: Resources, view: View) -> str:
+    """The level at which a schema of the subject is checked."""
+    return view.config.level or resources.options.default_level
+
+
+def newest(resources: Resources, view: View) -> Earlier | None:
+    """The newest active version, which every level but NONE compares with."""
+    return None if view.head.newest is None else _earlier(resources, view, view.head.newest)
 
 
 def _one(view: View, version: Version) -> Sequence[Row]:

@@ -84,13 +84,6 @@ class Decided(NamedTuple):
     standing: Body | None = None
 
 
-class Accepted(NamedTuple):
-    """A draft that may become a version, of which nothing is written yet."""
-
-    understood: Understood
-    version: Version
-
-
 Drawn = dict[tuple[str, Guid, tuple[Target, ...]], SchemaId]
 """Ids that were drawn for contents, with their bodies in place."""
 
@@ -104,12 +97,23 @@ def decide(resources: Resources, subject: Subject, draft: Draft, *, normalize: b
     return work.attempt()
 
 
-def judge(resources: Resources, subject: Subject, draft: Draft, *, normalize: bool) -> Decided | Accepted:
-    """What registering it would come to; a version is decided upon only where it is one already.
+def judge(resources: Resources, subject: Subject, draft: Draft, *, normalize: bool) -> Decided | Understood:
+    """What registering it would come to: the version that it is already, or what `number_of` gives a number.
 
     Nothing is written, unless the body of this very content was lost: it is put back. Raises what `register` raises.
     """
     return _Registration(resources, subject, lambda: (draft, None), normalize=normalize).judge()
+
+
+def number_of(resources: Resources, understood: Understood, *, force: bool = False) -> Version:
+    """The number that the version will have, if it may follow those before it. force: it may.
+
+    Raises Incompatible, VersionOutOfOrder.
+    """
+    draft, view = understood.draft, understood.view
+    if not (view.importing or force):
+        _check_compatible(resources, view, understood.offered)
+    return next_version(view.head.highest, draft.version, importing=view.importing)
 
 
 def revive(resources: Resources, decided: Decided) -> None:
@@ -158,8 +162,8 @@ class _Registration:
             revive(self.resources, decided)
         return decided.record, decided.offered
 
-    def judge(self) -> Decided | Accepted:
-        """The version that it is already, or may become. No row, no number and no new body is written."""
+    def judge(self) -> Decided | Understood:
+        """The version that it is already, or what may become one. No row, no number and no new body is written."""
         resources = self.resources
         asked = self._ask()  # the rule set, the alias, the name: steps 2 and 3
         reading = drafts.read(resources, asked)
@@ -173,14 +177,15 @@ class _Registration:
         understood = drafts.understood(resources, asked, reading)  # REG-6, REG-7
         if record := drafts.same(resources, understood):  # REG-8, REG-9
             return Decided(record, understood.offered)
-        return Accepted(understood, self._number(understood))  # COMPAT-2, REG-3, REG-10
+        return understood
 
     def attempt(self) -> Decided:
         """What is to be committed, if anything is. The body is in its place when it returns."""
-        judged = self.judge()
-        if isinstance(judged, Decided):
-            return judged
-        resources, (understood, version) = self.resources, judged
+        understood = self.judge()
+        if isinstance(understood, Decided):
+            return understood
+        resources = self.resources
+        version = self._number(understood)  # COMPAT-2, REG-3, REG-10
         resources.quotas.spend(understood.offered.schema.text)
         placed = self._place(understood, version)  # REG-4, REG-11, REG-12, REG-13
         change = self._change(understood, version, placed)  # REG-14
@@ -198,11 +203,7 @@ class _Registration:
         return Asked(draft, view, view.normalizes(wanted=self.normalize))
 
     def _number(self, understood: Understood) -> Version:
-        """The number that the version will have, if it may follow those before it."""
-        draft, view = understood.draft, understood.view
-        if not (view.importing or self.force):
-            _check_compatible(self.resources, view, understood.offered)
-        return next_version(view.head.highest, draft.version, importing=view.importing)
+        return number_of(self.resources, understood, force=self.force)
 
     def _place(self, understood: Understood, version: Version) -> Placed:
         """The body is there when it returns: under the id that the content has, one brought along, or a new one."""

@@ -1,13 +1,20 @@
 """What would registering a schema come to? For people who write one: as a registration, and no version comes of it."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from typing import Final
 
+from sigla.contract import STRICT
 from sigla.errors import Refusal
-from sigla.model import BodyKey, Draft, Record, SchemaId, Subject
-from sigla.registry.register import Decided, judge
+from sigla.languages import LANGUAGES
+from sigla.model import BodyKey, Draft, Record, SchemaId, Subject, Version
+from sigla.registry import check
+from sigla.registry.register import Decided, judge, number_of
 from sigla.registry.resources import Resources
+from sigla.registry.steps.drafts import Understood
+from sigla.rules.compatibility import LEVELS, Against
+from sigla.rules.difference import Readability, readings
 from sigla.rules.problems import Problem, problems_of
 
 _OF_THE_DRAFT: Final = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
@@ -15,31 +22,69 @@ _OF_THE_DRAFT: Final = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 
 
 @dataclass(frozen=True, slots=True)
+class Applied:
+    """The rule that a new version is checked by. against: which of those before it. group: only those of one group.
+
+    newest: the newest of those before it; None for the first. backward, forward: who reads whom between it and the
+    draft, also where the level does not ask; None where it cannot be read.
+    """
+
+    level: str
+    against: Against
+    group: str | None = None
+    newest: Version | None = None
+    backward: Readability | None = None
+    forward: Readability | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DraftVerdict:
     """record: the version that it is or would be; None where it is refused. Without an id it would get a new one.
 
-    is_new: whether it would be a new version. problems: why it is refused.
+    is_new: whether it would be a new version. problems: why it is refused. applied: None where nothing is compared:
+    it is a version already, no schema, or imported.
     """
 
     record: Record | None = None
     is_new: bool = False
     problems: tuple[Problem, ...] = ()
+    applied: Applied | None = None
 
 
 def verdict(resources: Resources, subject: Subject, draft: Draft, *, normalize: bool = False) -> DraftVerdict:
     """Raises what a registration raises that is not about the draft."""
+    applied = None
     try:
         judged = judge(resources, subject, draft, normalize=normalize)
+        if isinstance(judged, Decided):
+            return DraftVerdict(judged.record)
+        applied = None if judged.view.importing else _applied(resources, judged)
+        version = number_of(resources, judged)
     except Refusal as refusal:
         if refusal.status not in _OF_THE_DRAFT:
             raise
-        return DraftVerdict(problems=problems_of(draft.text or "", draft.type, refusal))
-    if isinstance(judged, Decided):
-        return DraftVerdict(judged.record)
-    understood, version = judged
-    schema, guid, subject = understood.offered.schema, understood.offered.guid, understood.view.subject
-    id = _kept(_known(resources, subject, understood.id), draft)
-    return DraftVerdict(Record(schema, guid, subject, version, id), is_new=True)
+        return DraftVerdict(problems=problems_of(draft.text or "", draft.type, refusal), applied=applied)
+    schema, guid, subject = judged.offered.schema, judged.offered.guid, judged.view.subject
+    id = _kept(_known(resources, subject, judged.id), draft)
+    return DraftVerdict(Record(schema, guid, subject, version, id), is_new=True, applied=applied)
+
+
+def _applied(resources: Resources, understood: Understood) -> Applied:
+    view = understood.view
+    level = check.level_of(resources, view)
+    rule = Applied(level, LEVELS[level].against, view.config.group)
+    if view.head.newest is None:
+        return rule
+    rule = replace(rule, newest=view.head.newest.version)
+    # A level that compares with nothing takes a draft also where the newest version cannot be read; else the check says
+    # what is wrong with it.
+    with suppress(Refusal):
+        old = check.newest(resources, view)
+        if old is not None:
+            policy = view.config.policy or STRICT
+            backward, forward = readings(old.parsed, understood.offered.parsed, LANGUAGES, policy=policy)
+            return replace(rule, backward=backward, forward=forward)
+    return rule
 
 
 def _known(resources: Resources, subject: Subject, id: SchemaId | None) -> SchemaId | None:

@@ -89,16 +89,28 @@ def difference(
     )
     if old.language != new.language:
         change = SchemaChange(CHANGED, "schema type", ("(schema)",), ("(schema)",), old.language, new.language)
-        refused = Readability(given_up=OTHER_TYPE)
-        return Difference(Sameness.DIFFERENT, (SeenChange(change), *others), refused, refused)
+        return Difference(
+            Sameness.DIFFERENT, (SeenChange(change), *others), *readings(old, new, languages, policy=policy)
+        )
     language = languages[new.language]
     outlines = _outlined(old, new, language)
     found = changes(outlines.old, outlines.new, budget)
-    shared = Budget()
-    forward = _reading(old, new, language, shared, policy, direction=Direction.OLD_READS_NEW)
-    backward = _reading(new, old, language, shared, policy, direction=Direction.NEW_READS_OLD)
+    backward, forward = readings(old, new, languages, policy=policy)
     seen = _seen(found, outlines, backward, forward, budget)
     return Difference(_sameness(old, new, found), (*seen, *others), backward, forward)
+
+
+def readings(
+    old: Parsed, new: Parsed, languages: Mapping[str, Language], *, policy: str = STRICT
+) -> tuple[Readability, Readability]:
+    """Backward, whether the new one reads what the old one wrote; and forward. Both share one budget."""
+    if old.language != new.language:
+        refused = Readability(given_up=OTHER_TYPE)
+        return refused, refused
+    language, shared = languages[new.language], Budget()
+    forward = _reading(old, new, language, shared, policy, direction=Direction.OLD_READS_NEW)
+    backward = _reading(new, old, language, shared, policy, direction=Direction.NEW_READS_OLD)
+    return backward, forward
 
 
 def _outlined(old: Parsed, new: Parsed, language: Language) -> Outlines:
@@ -155,8 +167,8 @@ def form_of(told: Difference) -> dict[str, object]:
     return {
         "sameness": told.sameness.value,
         "changes": [_form_of_change(each) for each in told.changes],
-        "backward": _form_of_reading(told.backward),
-        "forward": _form_of_reading(told.forward),
+        "backward": form_of_reading(told.backward),
+        "forward": form_of_reading(told.forward),
         "full": told.backward.compatible and told.forward.compatible,
     }
 
@@ -171,7 +183,8 @@ def _form_of_change(seen: SeenChange) -> dict[str, object]:
     return form
 
 
-def _form_of_reading(reading: Readability) -> dict[str, object]:
+def form_of_reading(reading: Readability) -> dict[str, object]:
+    """Who can read whom as JSON."""
     findings = [
         {"rule": told.finding.rule, "path": told.finding.path, "message": told.message} for told in reading.findings
     ]

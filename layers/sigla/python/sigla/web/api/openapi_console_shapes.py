@@ -41,6 +41,24 @@ _PROBLEM: Final = _object(
     "remedy",
 )
 
+_READING: Final = _object(
+    {"compatible": FLAG, "findings": _list(_object({"rule": TEXT, "path": TEXT, "message": TEXT}, "rule", "path"))}
+)
+_APPLIED: Final = _object(
+    {
+        "level": TEXT,
+        "against": {"enum": ["latest", "all"]},
+        "group": TEXT,
+        "version": NUMBER,
+        "backward": _READING,
+        "forward": _READING,
+    },
+    "group",
+    "version",
+    "backward",
+    "forward",
+)
+
 _REGION: Final = _object(
     {
         "url": TEXT,
@@ -108,7 +126,9 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
             "guid": {"type": "string", "format": "uuid"},
             "schema": TEXT,
             "problems": _list(_PROBLEM),
+            "applied": _APPLIED,
         },
+        "applied",
         "new",
         "subject",
         "version",

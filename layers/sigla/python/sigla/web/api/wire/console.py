@@ -11,7 +11,8 @@ from sigla.ports.region_views import OtherRegionView, RegionView
 from sigla.registry.explaining import MOST_BYTES
 from sigla.registry.fields import SchemaField
 from sigla.registry.graphs import Graph
-from sigla.registry.verdicts import DraftVerdict
+from sigla.registry.verdicts import Applied, DraftVerdict
+from sigla.rules.difference import form_of_reading
 from sigla.rules.problems import Problem
 from sigla.web.api.wire import bind, text
 from sigla.web.http.refusals import BadRequest
@@ -22,9 +23,11 @@ Json = dict[str, Any]
 def draft_verdict(found: DraftVerdict) -> Json:
     """Without an id, a new version would get a new one."""
     record, problems = found.record, [_problem(each) for each in found.problems]
+    applied: Json = {"applied": _applied(found.applied)} if found.applied else {}
     if record is None:
-        return {"accepted": False, "problems": problems}
+        return {"accepted": False, "problems": problems, **applied}
     told: Json = {
+        **applied,
         "accepted": True,
         "new": found.is_new,
         "version": record.version,
@@ -37,6 +40,14 @@ def draft_verdict(found: DraftVerdict) -> Json:
     if record.id is not None:
         told["id"] = record.id
     return told
+
+
+def _applied(rule: Applied) -> Json:
+    told: Json = {"level": rule.level, "against": rule.against.value}
+    more = {"group": rule.group, "version": rule.newest}
+    told |= {name: value for name, value in more.items() if value is not None}
+    read = {"backward": rule.backward, "forward": rule.forward}
+    return told | {name: form_of_reading(value) for name, value in read.items() if value is not None}
 
 
 def _problem(each: Problem) -> Json:

@@ -1,7 +1,7 @@
 /** What commits did, in words: for the history of a subject and for the log of the registry. */
 
 import { html } from "./vendor/preact.js";
-import { Link, Name, Time } from "./parts.js";
+import { Link, Name, Table, Time, WhyTokens } from "./parts.js";
 import { segment } from "./registry.js";
 
 /** What is said of the things that a commit is about: where it is there, and where it is gone.
@@ -23,12 +23,7 @@ function done(about) {
 
 /** @param {{entries: any[], label: string, hasSubjects?: boolean}} given hasSubjects: they are about several */
 export function Entries({ entries, label, hasSubjects }) {
-  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
-    <table>
-      <thead>
-        <tr><th scope="col">When</th><th scope="col">Who</th><th scope="col">What</th>${hasSubjects && html`<th scope="col">Of</th>`}</tr>
-      </thead>
-      <tbody>
+  return html`<${Table} label=${label} head=${["When", "Who", "What", ...(hasSubjects ? ["Of"] : [])]}>
         ${entries.map(
           (entry) => html`<tr key=${entry.commit}>
             <td><${Time} at=${entry.at} /></td>
@@ -37,9 +32,8 @@ export function Entries({ entries, label, hasSubjects }) {
             ${hasSubjects && html`<td>${entry.about.map((/** @type {any} */ each) => html`<div><${Of} about=${each} /></div>`)}</td>`}
           </tr>`,
         )}
-      </tbody>
-    </table>
-  </div>`;
+    <//>
+    <${WhyTokens} of=${entries} />`;
 }
 
 /** @param {{about: any}} given */

@@ -1,7 +1,7 @@
 /** The fields of a version as a tree, searched by name, each with the version that added it. */
 
 import { html, useState } from "./vendor/preact.js";
-import { Asked, Later, Link } from "./parts.js";
+import { Asked, Later, Link, Table } from "./parts.js";
 import { segment } from "./registry.js";
 
 const MOST_SHOWN = 500;
@@ -25,10 +25,7 @@ function Tree({ fields, subject }) {
   return html`
     <p><label class="check">Find a field <input type="search" value=${part} autocomplete="off" spellcheck="false" onInput=${(/** @type {any} */ event) => setPart(event.target.value)} /></label></p>
     ${shown.length
-      ? html`<div class="scroll" tabindex="0" role="region" aria-label="Fields">
-          <table class="fields">
-            <thead><tr><th scope="col">Field</th><th scope="col">Type</th><th scope="col">Since</th><th scope="col">Meaning</th></tr></thead>
-            <tbody>
+      ? html`<${Table} label="Fields" class="fields" head=${["Field", "Type", "Since", "Meaning"]}>
               ${shown.slice(0, MOST_SHOWN).map(
                 (each) => html`<tr key=${each.path}>
                   <th scope="row" class=${`depth-${Math.min(each.depth, 8)}`}>${each.name}${["field", "property"].includes(each.what) ? "" : html` <span class="hint">${each.what}</span>`}</th>
@@ -37,9 +34,7 @@ function Tree({ fields, subject }) {
                   <td>${each.doc}</td>
                 </tr>`,
               )}
-            </tbody>
-          </table>
-        </div>
+        <//>
         ${shown.length > MOST_SHOWN && html`<p class="hint">${MOST_SHOWN} of ${shown.length} are shown.</p>`}`
       : html`<p class="hint" role="status">No field has that in its name.</p>`}
   `;

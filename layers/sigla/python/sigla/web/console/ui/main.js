@@ -1,8 +1,8 @@
 /** The frame of the console: which page an address is, what stands around it, and where a key is asked for. */
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
-import { CONSOLE, heldToken, isKeyWanted, keyName, LOGINS, loginProblem, settleLogin, signIn, signOut, useAskedCaller, useSession } from "./registry.js";
-import { follow, here, Link, Notice, onMove, Problem, Waiting } from "./parts.js";
+import { CONSOLE, forgetDrafts, hasDrafts, heldToken, isKeyWanted, keyName, LOGINS, loginProblem, settleLogin, signIn, signOut, useAskedCaller, useSession } from "./registry.js";
+import { follow, Heading, here, Link, Notice, onMove, Problem, Waiting } from "./parts.js";
 
 /** @typedef {{params: Record<string, string>, query: URLSearchParams}} Place */
 
@@ -42,6 +42,9 @@ const PLACES = [
   ["regions", "Regions", (caller) => caller.has.includes("regions") && caller.may.includes("admin") && caller.everything],
 ];
 
+/** Pages that are under a place of another name. @type {Record<string, string>} */
+const UNDER = { ids: "subjects", guids: "subjects", edit: "subjects" };
+
 /** @param {string} path below the console, encoded */
 function pageOf(path) {
   const segments = path.split("/");
@@ -74,30 +77,35 @@ function App() {
   const [at, setAt] = useState(here());
   const session = useSession();
   const { value: caller, failure, again } = useAskedCaller();
+  // Whoever is not known would see refusals alone.
+  const isOut = isKeyWanted() && !caller;
+  const [first] = at.path.split("/");
   const main = useRef(/** @type {HTMLElement | undefined} */ (undefined));
-  const first = useRef(true);
+  const isFirst = useRef(true);
   useEffect(() => onMove(() => setAt(here())), []);
   useEffect(() => {
-    if (first.current) first.current = false;
+    if (isFirst.current) isFirst.current = false;
     else main.current?.querySelector("h1")?.focus();
   }, [at.path]);
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
     <header class="frame">
       <${Link} to="" class="mark">Sigla<//>
-      <nav aria-label="Pages">
-        ${PLACES.filter(([, , isThere]) => !isThere || (caller && isThere(caller))).map(
-          ([path, name]) => html`<${Link} to=${path} current=${at.path.split("/")[0] === path}>${name}<//>`,
-        )}
-      </nav>
-      ${at.path !== "subjects" && html`<${Finder} />`}
-      <${Who} key=${session} />
+      ${!isOut &&
+      html`<nav aria-label="Pages">
+          ${PLACES.filter(([, , isThere]) => !isThere || (caller && isThere(caller))).map(
+            ([path, name]) => html`<${Link} to=${path} current=${(UNDER[first] ?? first) === path}>${name}<//>`,
+          )}
+        </nav>
+        <${Finder} />
+        <${Who} key=${session} />`}
     </header>
     <main id="main" ref=${main} tabindex="-1">
       <${Notice} />
+      ${isOut && html`<${Heading} title="Sign in" />`}
       ${isKeyWanted() && html`<${SignIn} />`}
       ${failure && failure.status !== 401 && html`<p>What may be changed here is not known.</p><${Problem} failure=${failure} again=${again} />`}
-      <${Page} key=${`${at.path} ${session}`} at=${at} />
+      ${!isOut && html`<${Page} key=${`${at.path} ${session}`} at=${at} />`}
     </main>
   `;
 }
@@ -161,6 +169,7 @@ function Who() {
   const name = token?.who ?? keyName();
   if (!name) return null;
   const leave = async () => {
+    forgetDrafts();
     signOut();
     const way = token && (await import("./login.js")).wayOut(token);
     if (way) location.assign(way);
@@ -202,6 +211,7 @@ function SignIn() {
       <button class=${LOGINS.length ? "quiet" : ""}>Sign in</button>
     </form>
     <p class="hint">It is kept for this tab alone, and forgotten when the tab is closed.</p>
+    ${hasDrafts() && html`<p>What you have written is kept: it is there again when you are signed in.</p>`}
   </section>`;
 }
 

@@ -1,6 +1,6 @@
 /** What pages are made of: links, answers with what goes wrong on the way, schemas as text, times, pages of lists. */
 
-import { html, useEffect, useErrorBoundary, useState } from "./vendor/preact.js";
+import { html, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
 import { CONSOLE, Failure, heldToken, useAsked, useIsPaid } from "./registry.js";
 
 // --- addresses ---------------------------------------------------------------------------------------------------
@@ -127,6 +127,35 @@ export function split(qualified) {
 export function Name({ subject }) {
   const { context, name } = split(subject);
   return html`<span class="name">${context !== "." && html`<span class="context">${context}</span> `}${name}</span>`;
+}
+
+/**
+ * A table. In a narrow window each row is a card of its own, in which each cell says which column it is of.
+ *
+ * @param {{label: string, head: string[], children: any, class?: string}} given children: its rows. head: an empty one is of buttons
+ */
+export function Table({ label, head, children, class: name }) {
+  const body = useRef(/** @type {HTMLTableSectionElement | undefined} */ (undefined));
+  useEffect(() => {
+    for (const row of body.current?.rows ?? []) for (const cell of row.cells) if (cell.colSpan === 1) cell.dataset.column = head[cell.cellIndex];
+  });
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
+    <table class=${`rows ${name ?? ""}`}>
+      <thead><tr>${head.map((each) => html`<th scope="col">${each || html`<span class="unseen">Changes</span>`}</th>`)}</tr></thead>
+      <tbody ref=${body}>${children}</tbody>
+    </table>
+  </div>`;
+}
+
+/** A sentence in which what stands between backticks is code. @param {{text: string}} given */
+export function Sentence({ text }) {
+  return text.split("`").map((each, at) => (at % 2 ? html`<code>${each}</code>` : each));
+}
+
+/** Why tokens stand where names are expected; nothing where none does. @param {{of: {by?: string, name?: string}[]}} given what may be named */
+export function WhyTokens({ of }) {
+  if (!of.some((each) => each.by && each.name === undefined)) return null;
+  return html`<p class="hint">A token as <span class="code">${of.find((each) => each.by && each.name === undefined)?.by}</span> stands for a key or a person, the same one everywhere. Names are told to administrators, and to each its own.</p>`;
 }
 
 /**

@@ -134,11 +134,43 @@ function stored(name) {
 function keep(name, said) {
   held[name] = said;
   try {
+    sessionStorage.removeItem(name);
     if (said) sessionStorage.setItem(name, said);
-    else sessionStorage.removeItem(name);
   } catch {
     // It is held in memory, until the page is left.
   }
+}
+
+const DRAFT = "sigla.draft ";
+
+/** What was written about a subject and is not registered yet: it outlives a login and a reload, and ends with the tab. @param {string} subject */
+export function draftOf(subject) {
+  return asJson(stored(DRAFT + subject));
+}
+
+/** @param {string} subject @param {object | undefined} draft undefined: it is needed no more */
+export function keepDraft(subject, draft) {
+  keep(DRAFT + subject, draft ? JSON.stringify(draft) : "");
+}
+
+/** The names under which a draft is kept. */
+function draftNames() {
+  let names = Object.keys(held);
+  try {
+    names = names.concat(Object.keys(sessionStorage));
+  } catch {
+    // What is held in memory is all there is.
+  }
+  return names.filter((name) => name.startsWith(DRAFT) && stored(name));
+}
+
+export function hasDrafts() {
+  return draftNames().length > 0;
+}
+
+/** Whoever uses the tab next does not see them. */
+export function forgetDrafts() {
+  for (const name of draftNames()) keep(name, "");
 }
 
 /** @param {string} text */
@@ -345,9 +377,10 @@ const GIVEN_UP = "given up";
 /**
  * What the registry answers to a path, asked anew whenever the path or the key is another one.
  *
- * @param {string} path empty: nothing is asked @param {any} [body] what is sent there, by POST @returns {Asked}
+ * @param {string} path empty: nothing is asked @param {any} [body] what is sent there, by POST
+ * @param {(path: string, signal?: AbortSignal, change?: Change) => Promise<any>} [read] another way to read the answer @returns {Asked}
  */
-export function useAsked(path, body) {
+export function useAsked(path, body, read = ask) {
   const session = useSession();
   const changed = useCount(path === CALLER ? callers : changes);
   const [turn, setTurn] = useState(0);
@@ -364,7 +397,7 @@ export function useAsked(path, body) {
       clearTimeout(end);
       if (!stop.signal.aborted || stop.signal.reason === GIVEN_UP) setState({ isSlow: false, path, ...found });
     };
-    (path === CALLER ? askCaller() : ask(path, stop.signal, body && { method: "POST", body })).then(
+    (path === CALLER ? askCaller() : read(path, stop.signal, body && { method: "POST", body })).then(
       (value) => done({ value }),
       (failure) => done({ failure }),
     );

@@ -204,7 +204,7 @@ function Reach({ scope, what }) {
       ${(/** @type {any[]} */ set) => {
         const own = set.filter((each) => each[what] !== undefined && each.subject !== scope && !each.subject.startsWith(":.__GLOBAL:")).length;
         const many = found.length > MOST_COUNTED ? `more than ${MOST_COUNTED} subjects` : counted(found.length, "subject");
-        return html`<p>It holds for ${many}${scope ? "" : " in all contexts"}${own ? `, but for what ${counted(own, "scope")} ${own === 1 ? "says" : "say"} otherwise` : ""}.</p>`;
+        return html`<p>It holds for ${many}${scope ? "" : " in all contexts"}${own ? `, except where ${counted(own, "scope")} ${own === 1 ? "has a setting" : "have settings"} of ${own === 1 ? "its" : "their"} own` : ""}.</p>`;
       }}
     <//>`}
   <//>`;

@@ -45,7 +45,7 @@ export function VersionChanges({ subject, version, versions, record }) {
     return { text: `Version ${version} of ${split(subject).name} is soft-deleted.`, undo: may.includes("write") ? undo : undefined };
   };
   return html`<div class="actions">
-    <${Guarded} label=${`Delete version ${version}`} title=${`Delete version ${version} of ${split(subject).name}?`} does="Delete" run=${run}
+    <${Guarded} label=${`Delete version ${version}`} title=${`Delete version ${version} of ${split(subject).name}?`} does="Delete" run=${run} isGrave
       path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo>
       <p>${stay ? `${counted(stay, "version")} of the subject ${stay === 1 ? "stays" : "stay"}.` : "It is the only one that is left: the subject is soft-deleted with it."}</p>
       <p>Its id ${record.id} goes on meaning the same, so data in Kafka can still be read. It can be restored: then it gets a new number and keeps its id.</p>
@@ -79,7 +79,7 @@ export function SubjectChanges({ subject, versions }) {
   return html`<div class="actions">
     ${may.includes("write") && html`<${Link} to=${`subjects/${segment(subject)}/edit`} class="as-button">New version<//>`}
     ${active.length > 0 && may.includes("delete") &&
-    html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} path=${path}>
+    html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} path=${path} isGrave>
       <p>${counted(active.length, "version")} ${active.length === 1 ? "is" : "are"} soft-deleted.</p>
       <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
       <${ReadBy} subject=${subject} />

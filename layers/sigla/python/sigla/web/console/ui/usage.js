@@ -1,7 +1,7 @@
 /** Usage: who still reads the versions of a subject by their ids, and on which day last. */
 
 import { html } from "./vendor/preact.js";
-import { Asked, counted, Later, Link, Name } from "./parts.js";
+import { Asked, counted, Later, Link, Name, Sentence, Table, WhyTokens } from "./parts.js";
 import { segment } from "./registry.js";
 
 /** @typedef {{day: string, by: string, name?: string, subject?: string}} Read */
@@ -16,10 +16,8 @@ export function UsageOf({ subject }) {
         const isRead = usage.versions.some((each) => each.reads.length);
         return html`
           ${isRead
-            ? html`<div class="scroll" tabindex="0" role="region" aria-label="Reads">
-                <table>
-                  <thead><tr><th scope="col">Version</th><th scope="col">Last read</th><th scope="col">By</th><th scope="col">For</th></tr></thead>
-                  <tbody>${usage.versions.map((each) => {
+            ? html`<${Table} label="Reads" head=${["Version", "Last read", "By", "For"]}>
+                  ${usage.versions.map((each) => {
                     const version = html`<th scope="row"><${Link} to=${`subjects/${segment(usage.subject)}/versions/${each.version}`}>Version ${each.version}<//></th>`;
                     if (!each.reads.length) return html`<tr>${version}<td colspan="3">nobody since ${usage.since}</td></tr>`;
                     return each.reads.map((one) => html`<tr>
@@ -28,11 +26,11 @@ export function UsageOf({ subject }) {
                       <td>${one.name ?? html`<span class="code">${one.by}</span>`}</td>
                       <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
                     </tr>`);
-                  })}</tbody>
-                </table>
-              </div>`
+                  })}
+                <//>
+                <${WhyTokens} of=${usage.versions.flatMap((each) => each.reads)} />`
             : html`<p>${usage.since ? `Nobody has read it by its ids since ${usage.since}.` : "No reads were counted yet."}</p>`}
-          <details><summary>What this does not say</summary><ul>${usage.limits.map((each) => html`<li>${each}</li>`)}</ul></details>
+          <details><summary>What this does not say</summary><ul>${usage.limits.map((each) => html`<li><${Sentence} text=${each} /></li>`)}</ul></details>
         `;
       }}
     <//>`}<//>

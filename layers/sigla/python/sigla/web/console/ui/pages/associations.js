@@ -1,7 +1,7 @@
 /** Associations: which topics have which subjects for their keys and values. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Link, Name, Pager } from "../parts.js";
+import { Asked, Heading, Link, Name, Pager, Table } from "../parts.js";
 import { query, segment } from "../registry.js";
 
 const PER_PAGE = 50;
@@ -17,10 +17,7 @@ export default function AssociationsPage({ query: said }) {
     <${Asked} path=${`associations/resources/-/-${query({ offset, limit: PER_PAGE + 1 })}`}>
       ${(/** @type {Association[]} */ found) =>
         found.length
-          ? html`<div class="scroll" tabindex="0" role="region" aria-label="Associations">
-                <table>
-                  <thead><tr><th scope="col">Topic</th><th scope="col">Cluster</th><th scope="col">For</th><th scope="col">Subject</th><th scope="col">Lifecycle</th></tr></thead>
-                  <tbody>
+          ? html`<${Table} label="Associations" head=${["Topic", "Cluster", "For", "Subject", "Lifecycle"]}>
                     ${found.slice(0, PER_PAGE).map(
                       (each) => html`<tr>
                         <th scope="row">${each.resourceName}</th>
@@ -30,9 +27,7 @@ export default function AssociationsPage({ query: said }) {
                         <td>${each.lifecycle}${each.frozen ? html` <span class="tag">frozen</span>` : ""}</td>
                       </tr>`,
                     )}
-                  </tbody>
-                </table>
-              </div>
+              <//>
               <${Pager} at=${offset} per=${PER_PAGE} shown=${Math.min(found.length, PER_PAGE)} hasMore=${found.length > PER_PAGE}
                 to=${(/** @type {number} */ at) => `associations${query({ offset: at })}`} />`
           : html`<p>No topic is associated with a subject.</p>`}

@@ -1,7 +1,7 @@
 /** The contexts: spaces of ids and subjects that know nothing of each other. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Later, Link } from "../parts.js";
+import { Asked, Heading, Later, Link, Table } from "../parts.js";
 import { segment } from "../registry.js";
 import { ConfigChange, ModeChange, scopeOf } from "../scope_settings.js";
 
@@ -11,16 +11,9 @@ export default function Contexts() {
     <p class="lead">A context is a space of subjects and ids of its own. The default one has no name.</p>
     <${Asked} path="contexts">
       ${(/** @type {string[]} */ found) => html`
-        <div class="scroll" tabindex="0" role="region" aria-label="Contexts">
-          <table>
-            <thead>
-              <tr><th scope="col">Context</th><th scope="col">Compatibility</th><th scope="col">Mode</th><th scope="col"><span class="unseen">Changes</span></th></tr>
-            </thead>
-            <tbody>
-              ${found.map((context) => html`<${Row} key=${context} context=${context} />`)}
-            </tbody>
-          </table>
-        </div>
+        <${Table} label="Contexts" head=${["Context", "Compatibility", "Mode", ""]}>
+          ${found.map((context) => html`<${Row} key=${context} context=${context} />`)}
+        <//>
       `}
     <//>
   `;

@@ -1,7 +1,7 @@
 /** What the server counts, as `/metrics` tells it: what it is now, since its start, and since this page was opened. */
 
 import { html, useEffect, useState } from "../vendor/preact.js";
-import { Heading, Problem, Waiting } from "../parts.js";
+import { Heading, Problem, Table, Waiting } from "../parts.js";
 import { askText, useSession } from "../registry.js";
 
 const EVERY_MS = 5000;
@@ -26,7 +26,7 @@ export default function CountersPage() {
   }, [turn, session]);
   return html`
     <${Heading} title="Counters" />
-    <p class="lead">What this server counts, as <span class="code">/metrics</span> tells it to Prometheus. Rates are since this page was opened; it looks every five seconds while it is seen.</p>
+    <p class="lead">What this server counts, as <span class="code">/metrics</span> tells it to Prometheus. Rates are since this page was opened. The page asks again every five seconds while it is visible.</p>
     ${failure && html`<${Problem} failure=${failure} again=${() => setTurn(turn + 1)} />`}
     ${last ? html`<${Shown} first=${first} last=${last} />` : !failure && html`<${Waiting} isSlow=${false} />`}
   `;
@@ -85,10 +85,7 @@ function Shown({ first, last }) {
   return html`
     <section aria-labelledby="registry">
       <h2 id="registry">Registry and process</h2>
-      <div class="scroll" tabindex="0" role="region" aria-label="Registry and process">
-        <table>
-          <thead><tr><th scope="col">What</th><th scope="col">Value</th><th scope="col">Per minute</th></tr></thead>
-          <tbody>
+      <${Table} label="Registry and process" head=${["What", "Value", "Per minute"]}>
             ${lines.map(({ metric, sample }) => {
               const counts = metric.kind === "counter" || / since the start/.test(metric.about);
               return html`<tr key=${sample.name + JSON.stringify(sample.labels)}>
@@ -97,9 +94,7 @@ function Shown({ first, last }) {
                 <td>${counts && passed > 0 ? `${perMinute(sample.value - valueOf(first, sample), passed)}${/_seconds_total$/.test(sample.name) ? " s" : ""}` : ""}</td>
               </tr>`;
             })}
-          </tbody>
-        </table>
-      </div>
+      <//>
     </section>
     <${Requests} first=${first} last=${last} passed=${passed} />
   `;
@@ -107,36 +102,34 @@ function Shown({ first, last }) {
 
 /** @param {{first?: Look, last: Look, passed: number}} given passed: seconds */
 function Requests({ first, last, passed }) {
-  /** @type {Map<string, {method: string, route: string, answered: number, failed: number, before: number}>} */
+  /** @type {Map<string, {method: string, route: string, answered: number, absent: number, failed: number, before: number}>} */
   const routes = new Map();
   for (const sample of samplesOf(last, REQUESTS)) {
     const { method, route, status } = sample.labels;
     const key = `${method} ${route}`;
-    const row = routes.get(key) ?? { method, route, answered: 0, failed: 0, before: 0 };
-    row[Number(status) < 400 ? "answered" : "failed"] += sample.value;
+    const row = routes.get(key) ?? { method, route, answered: 0, absent: 0, failed: 0, before: 0 };
+    // What is not there is an answer, too: many ask whether something is set, or registered.
+    row[status === "404" ? "absent" : Number(status) < 400 ? "answered" : "failed"] += sample.value;
     row.before += valueOf(first, sample);
     routes.set(key, row);
   }
-  const rows = [...routes.values()].sort((a, b) => b.answered + b.failed - a.answered - a.failed);
+  const whole = (/** @type {{answered: number, absent: number, failed: number}} */ { answered, absent, failed }) => answered + absent + failed;
+  const rows = [...routes.values()].sort((a, b) => whole(b) - whole(a));
   if (!rows.length) return null;
   return html`<section aria-labelledby="requests">
     <h2 id="requests">Requests</h2>
-    <div class="scroll" tabindex="0" role="region" aria-label="Requests">
-      <table>
-        <thead><tr><th scope="col">Request</th><th scope="col">Answered</th><th scope="col">Refused or failed</th><th scope="col">Per minute</th><th scope="col">Took on average</th></tr></thead>
-        <tbody>
+    <${Table} label="Requests" head=${["Request", "Answered", "Not there", "Refused or failed", "Per minute", "Took on average"]}>
           ${rows.map(
             (row) => html`<tr key=${`${row.method} ${row.route}`}>
               <th scope="row" class="code">${row.method} ${row.route}</th>
               <td>${row.answered}</td>
+              <td>${row.absent}</td>
               <td>${row.failed}</td>
-              <td>${passed > 0 ? perMinute(row.answered + row.failed - row.before, passed) : ""}</td>
+              <td>${passed > 0 ? perMinute(whole(row) - row.before, passed) : ""}</td>
               <td>${averageOf(last, row)}</td>
             </tr>`,
           )}
-        </tbody>
-      </table>
-    </div>
+    <//>
   </section>`;
 }
 

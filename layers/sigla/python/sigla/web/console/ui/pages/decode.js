@@ -24,7 +24,7 @@ export default function DecodePage() {
     <form class="stack wide" onSubmit=${go}>
       <label>Bytes, as hex or base64 <textarea name="record" required rows="5" spellcheck="false" autocomplete="off" autocapitalize="off"></textarea></label>
       <div class="filter">
-        <label>Form <select name="form"><option value="">by itself</option><option value="hex">hex</option><option value="base64">base64</option></select></label>
+        <label>Form <select name="form"><option value="">detect</option><option value="hex">hex</option><option value="base64">base64</option></select></label>
         <label>Id, if the bytes begin without one <input name="id" inputmode="numeric" pattern="[0-9]{1,10}" autocomplete="off" /></label>
         <label>Context of the id <input name="context" placeholder="default" autocomplete="off" spellcheck="false" /></label>
         <button>Decode</button>

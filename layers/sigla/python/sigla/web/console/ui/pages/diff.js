@@ -1,7 +1,7 @@
 /** What is between two versions of a subject: who can read whom, every change, and the texts line by line. */
 
 import { html, useState } from "../vendor/preact.js";
-import { Asked, Heading, Link, Name } from "../parts.js";
+import { Asked, Heading, Link, Name, Table } from "../parts.js";
 import { segment } from "../registry.js";
 import { coloured, readable } from "../schema_text.js";
 import { lineDiff } from "../line_diff.js";
@@ -49,12 +49,7 @@ function Changes({ found }) {
       <h2 id="changes">Changes</h2>
       ${SAMENESS[sameness] && html`<p>${SAMENESS[sameness]}</p>`}
       ${changes.length > 0 &&
-      html`<div class="scroll" tabindex="0" role="region" aria-label="Changes">
-        <table>
-          <thead>
-            <tr><th scope="col">Change</th><th scope="col">What</th><th scope="col">Where</th><th scope="col">Was</th><th scope="col">Is</th><th scope="col">Breaks</th></tr>
-          </thead>
-          <tbody>
+      html`<${Table} label="Changes" head=${["Change", "What", "Where", "Was", "Is", "Breaks"]}>
             ${changes.map(
               (/** @type {any} */ each) => html`<tr>
                 <td><span class=${`change ${each.kind}`}>${each.kind}</span></td>
@@ -65,9 +60,7 @@ function Changes({ found }) {
                 <td><${Broken} name="backward" rules=${each.breaks.backward} /><${Broken} name="forward" rules=${each.breaks.forward} /></td>
               </tr>`,
             )}
-          </tbody>
-        </table>
-      </div>`}
+      <//>`}
     </section>
   `;
 }
@@ -79,15 +72,16 @@ function Verdict({ name, told, reader, writer }) {
     <h2 id=${id}>${name}</h2>
     <p class="fact">${told.compatible ? "Compatible" : "Incompatible"}</p>
     <p>Version ${reader} ${told.compatible ? "can" : "cannot"} read what version ${writer} wrote.</p>
-    ${told.findings.length > 0 &&
-    html`<ul class="findings">
-      ${told.findings.map(
-        (/** @type {any} */ each) => each.rule
-            ? html`<li><span class="code">${each.rule}</span> at <span class="code">${each.path || "/"}</span></li>`
-            : html`<li>${each.message}</li>`,
-      )}
-    </ul>`}
+    <${Findings} of=${told.findings} />
   </section>`;
+}
+
+/** @param {{of: any[]}} given */
+export function Findings({ of }) {
+  if (!of.length) return null;
+  return html`<ul class="findings">
+    ${of.map((each) => (each.rule ? html`<li><span class="code">${each.rule}</span> at <span class="code">${each.path || "/"}</span></li>` : html`<li>${each.message}</li>`))}
+  </ul>`;
 }
 
 /** @param {{name: string, rules: string[]}} given */

@@ -2,12 +2,12 @@
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { counted, follow, Heading, Link, Name, Problem, split, tellDone, Waiting } from "../parts.js";
-import { ask, change, GIVEN_UP_MS, query, segment, useAsked, useCaller } from "../registry.js";
+import { ask, change, draftOf, GIVEN_UP_MS, keepDraft, query, segment, useAsked, useCaller } from "../registry.js";
 import { Change } from "../changes.js";
 import { Editor } from "../editor.js";
 import { References } from "../references.js";
 import { readable } from "../schema_text.js";
-import { Texts } from "./diff.js";
+import { Findings, Texts } from "./diff.js";
 
 /** @typedef {{name: string, subject: string, version: number}} Reference */
 /** @typedef {{text: string, type: string, references: Reference[], normalize: boolean}} Draft */
@@ -19,9 +19,6 @@ const BEGINNINGS = {
   PROTOBUF: 'syntax = "proto3";\n\npackage com.example;\n\nmessage Order {\n  string id = 1;\n}\n',
 };
 
-/** What was written and is not registered yet, by subject: a page that is left for another one is not lost.
- * @type {Map<string, Draft>} */
-const unregistered = new Map();
 
 /** @param {{params: Record<string, string>, query: URLSearchParams}} given */
 export default function EditPage({ params, query: said }) {
@@ -65,24 +62,24 @@ function Edit({ subject, type }) {
 
 /** @param {{subject: string, latest?: any, type: string}} given latest: the newest version, where there is one */
 function Written({ subject, latest, type }) {
-  const [draft, setDraft] = useState(/** @type {Draft} */ (unregistered.get(subject) ?? begun(latest, type)));
+  const [draft, setDraft] = useState(/** @type {Draft} */ (draftOf(subject) ?? begun(latest, type)));
   const judged = useVerdict(subject, draft);
   const editor = useRef(/** @type {HTMLTextAreaElement | undefined} */ (undefined));
   const caller = useCaller();
   const write = (/** @type {Partial<Draft>} */ part) =>
     setDraft((/** @type {Draft} */ before) => {
       const now = { ...before, ...part };
-      unregistered.set(subject, now);
+      keepDraft(subject, now);
       return now;
     });
   const startAgain = () => {
-    unregistered.delete(subject);
+    keepDraft(subject, undefined);
     setDraft(begun(latest, type));
   };
   const problems = judged.verdict?.problems ?? [];
   return html`
     <div class="writing">
-      <div>
+      <div class="written">
         <div class="bar">
           <label>Language <select value=${draft.type} onChange=${(/** @type {any} */ event) => write({ type: event.target.value })}>
             ${Object.keys(BEGINNINGS).map((each) => html`<option value=${each}>${each}</option>`)}
@@ -91,15 +88,17 @@ function Written({ subject, latest, type }) {
           <button class="quiet" onClick=${startAgain}>Start again</button>
         </div>
         <${Editor} text=${draft.text} marked=${problems.map((/** @type {any} */ each) => each.line)} write=${(/** @type {string} */ text) => write({ text })} field=${editor} />
-        <${References} subject=${subject} type=${draft.type} chosen=${draft.references} choose=${(/** @type {Reference[]} */ references) => write({ references })} />
-        <p><label class="check"><input type="checkbox" checked=${draft.normalize} onChange=${(/** @type {any} */ event) => write({ normalize: event.target.checked })} /> Normalise</label>
-          ${" "}<span class="hint">Put what has no meaning in one order, as with <span class="code">normalize=true</span>.</span></p>
       </div>
       <div class="judged">
         <${Verdict} judged=${judged} text=${draft.text} show=${(/** @type {any} */ at) => point(editor.current, at)} />
         ${draft.normalize && judged.isCurrent && judged.verdict?.schema && judged.verdict.schema !== draft.text &&
         html`<p><button class="quiet" onClick=${() => write({ text: readable(judged.verdict.schema, draft.type) })}>Show the normal form</button></p>`}
         <${Register} subject=${subject} draft=${draft} verdict=${judged.isCurrent ? judged.verdict : undefined} caller=${caller} />
+      </div>
+      <div class="beside">
+        <${References} subject=${subject} type=${draft.type} chosen=${draft.references} choose=${(/** @type {Reference[]} */ references) => write({ references })} />
+        <p><label class="check"><input type="checkbox" checked=${draft.normalize} onChange=${(/** @type {any} */ event) => write({ normalize: event.target.checked })} /> Normalise</label>
+          ${" "}<span class="hint">Put what has no meaning in one order, as with <span class="code">normalize=true</span>.</span></p>
       </div>
     </div>
     ${latest &&
@@ -160,6 +159,7 @@ function Verdict({ judged, text, show }) {
       ${!isCurrent && html`<p class="hint waiting">Checking …</p>`}
       ${verdict && html`<p class="fact">${summary(verdict)}</p>`}
     </div>
+    ${verdict?.applied && html`<${Rule} applied=${verdict.applied} />`}
     ${failure && html`<p>It cannot be checked.</p><${Problem} failure=${failure} again=${again} />`}
     ${verdict && !verdict.accepted &&
     html`<ol class="problems">
@@ -173,7 +173,36 @@ function Verdict({ judged, text, show }) {
         </li>`,
       )}
     </ol>`}
+    ${verdict?.applied?.version && html`<${Readers} applied=${verdict.applied} isAccepted=${verdict.accepted} />`}
   </section>`;
+}
+
+/** What each level asks for. @type {Record<string, string>} */
+const ASKS = {
+  BACKWARD: "the new schema must read what was written before",
+  FORWARD: "readers from before must read what the new schema writes",
+  FULL: "the new schema must read what was written before, and readers from before what it writes",
+  NONE: "nothing is compared",
+};
+
+/** By which rule it was judged. @param {{applied: any}} given */
+function Rule({ applied: { level, against, version, group } }) {
+  const compared = version && level !== "NONE" && (against === "all" ? `, against all versions up to ${version}` : `, against version ${version}`);
+  return html`<p><strong>${level}</strong>${compared}${group && html` (of those that have the same <span class="code">${group}</span>)`}:${" "}
+    ${ASKS[level.replace("_TRANSITIVE", "")] ?? ""}${version ? "." : ". There is no version yet to compare with."}</p>`;
+}
+
+/** Who reads whom, whether or not the level asks. @param {{applied: any, isAccepted: boolean}} given */
+function Readers({ applied: { level, version, backward, forward }, isAccepted }) {
+  // What the level asks for stands among the problems.
+  const isTold = (/** @type {boolean} */ isOfNew) => !isAccepted && (isOfNew ? /^(BACK|FULL)/ : /^(FOR|FULL)/).test(level);
+  if (!backward) return html`<p class="hint">Version ${version} cannot be read, so nothing is known of its readers.</p>`;
+  return html`<div class="readers">
+    <p><strong>New readers</strong> ${backward.compatible ? `can read what version ${version} wrote.` : `may fail on what version ${version} wrote.${isAccepted ? ` ${level} permits it: let old data end before readers have this schema.` : ""}`}</p>
+    ${!isTold(true) && html`<${Findings} of=${backward.findings} />`}
+    <p><strong>Old readers</strong> ${forward.compatible ? `with version ${version} can read what this schema writes.` : `with version ${version} may fail on what this schema writes.${isAccepted ? ` ${level} permits it: move readers to this schema before writers.` : ""}`}</p>
+    ${!isTold(false) && html`<${Findings} of=${forward.findings} />`}
+  </div>`;
 }
 
 /** @param {any} verdict */
@@ -209,7 +238,7 @@ function Register({ subject, draft, verdict, caller }) {
   const place = `subjects/${segment(subject)}/versions`;
   const run = async () => {
     const made = await change("POST", `${place}${query({ normalize: draft.normalize })}`, sent(draft));
-    unregistered.delete(subject);
+    keepDraft(subject, undefined);
     const version = made.version ?? verdict.version;
     follow(`subjects/${segment(target)}/versions/${version}`);
     const undo = { label: `Delete version ${version} again`, run: () => change("DELETE", `subjects/${segment(target)}/versions/${version}`) };

@@ -1,7 +1,7 @@
 /** Field encryption: the keys that encrypt keys, and for which subjects there are data keys under each. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Later, Link, Name, Pager } from "../parts.js";
+import { Asked, Heading, Later, Link, Name, Pager, Table } from "../parts.js";
 import { query, segment } from "../registry.js";
 
 const PER_PAGE = 20;
@@ -16,12 +16,9 @@ export default function EncryptionPage({ query: said }) {
     <${Asked} path=${`${KEKS}${query({ deleted: true, offset, limit: PER_PAGE + 1 })}`}>
       ${(/** @type {string[]} */ found) =>
         found.length
-          ? html`<div class="scroll" tabindex="0" role="region" aria-label="Key encryption keys">
-                <table>
-                  <thead><tr><th scope="col">KEK</th><th scope="col">Key service, and its key</th><th scope="col">Subjects</th></tr></thead>
-                  <tbody>${found.slice(0, PER_PAGE).map((name) => html`<${Kek} key=${name} name=${name} />`)}</tbody>
-                </table>
-              </div>
+          ? html`<${Table} label="Key encryption keys" head=${["KEK", "Key service, and its key", "Subjects"]}>
+                ${found.slice(0, PER_PAGE).map((name) => html`<${Kek} key=${name} name=${name} />`)}
+              <//>
               <${Pager} at=${offset} per=${PER_PAGE} shown=${Math.min(found.length, PER_PAGE)} hasMore=${found.length > PER_PAGE}
                 to=${(/** @type {number} */ at) => `encryption${query({ offset: at })}`} />`
           : html`<p>This registry keeps no keys.</p>`}

@@ -1,7 +1,7 @@
 /** API keys: made, rotated and revoked by administrators who reach everything. A secret is shown once, here alone. */
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { Asked, counted, Heading, Time, Waiting } from "../parts.js";
+import { Asked, counted, Heading, Table, Time, Waiting } from "../parts.js";
 import { change, keyName, segment, useAskedCaller } from "../registry.js";
 import { Change } from "../changes.js";
 
@@ -35,22 +35,17 @@ export default function KeysPage() {
       <label class="check"><input type="checkbox" checked=${hasRevoked} onChange=${() => setHasRevoked(!hasRevoked)} /> Revoked ones too</label>
     </div>
     <${Asked} path=${KEYS + (hasRevoked ? "?revoked=true" : "")}>
-      ${(/** @type {any[]} */ found) => html`<${Table} found=${found} show=${setShown} shown=${shown} />`}
+      ${(/** @type {any[]} */ found) => html`<${Keys} found=${found} show=${setShown} shown=${shown} />`}
     <//>
   `;
 }
 
 /** @param {{found: any[], show: (shown: Shown | undefined) => void, shown?: Shown}} given */
-function Table({ found, show, shown }) {
+function Keys({ found, show, shown }) {
   if (!found.length) return html`<p>There are no keys.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Keys">
-    <table>
-      <thead><tr>
-        <th scope="col">Key</th><th scope="col">May</th><th scope="col">Subjects</th><th scope="col">Made</th><th scope="col">Ends</th><th scope="col">Last used</th><th scope="col"><span class="unseen">Changes</span></th>
-      </tr></thead>
-      <tbody>${found.map((each) => html`<${Row} key=${each.key} of=${each} show=${show} shown=${shown} />`)}</tbody>
-    </table>
-  </div>`;
+  return html`<${Table} label="Keys" head=${["Key", "May", "Subjects", "Made", "Ends", "Last used", ""]}>
+    ${found.map((each) => html`<${Row} key=${each.key} of=${each} show=${show} shown=${shown} />`)}
+  <//>`;
 }
 
 /** @param {{of: any, show: (shown: Shown | undefined) => void, shown?: Shown}} given */

@@ -1,12 +1,16 @@
 /** What this registry is, and where to go from here. */
 
 import { html } from "../vendor/preact.js";
+import { Entries } from "../entries.js";
 import { Answer, Asked, follow, Heading, Link, Name, Waiting } from "../parts.js";
-import { segment, useAsked } from "../registry.js";
+import { askText, segment, useAsked, useCaller } from "../registry.js";
 
 const SHOWN = 10;
+const CHANGES = 5;
 
 export default function Overview() {
+  const caller = useCaller();
+  const hasLog = caller?.has.includes("log") && caller.may.includes("admin") && caller.everything;
   const search = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const said = new FormData(/** @type {HTMLFormElement} */ (event.target));
@@ -27,6 +31,7 @@ export default function Overview() {
         <${Asked} path="mode?defaultToGlobal=true">${(/** @type {any} */ found) => html`<p class="fact">${found.mode}</p>`}<//>
         <p class="hint">of the default context.</p>
       </section>
+      ${caller?.has.includes("counters") && html`<${Registered} />`}
       <section aria-labelledby="contexts">
         <h2 id="contexts">Contexts</h2>
         <${Asked} path="contexts">${(/** @type {string[]} */ found) => html`<p class="fact">${found.length}</p>`}<//>
@@ -43,6 +48,13 @@ export default function Overview() {
         <p class="hint">of the default context; those of others are on their subjects' pages.</p>
       </section>
     </div>
+    ${hasLog &&
+    html`<section aria-labelledby="changes">
+      <h2 id="changes">Recent changes</h2>
+      <${Asked} path=${`console/api/log?limit=${CHANGES}`}>
+        ${(/** @type {any[]} */ found) => (found.length ? html`<${Entries} entries=${found} label="Recent changes" hasSubjects /><p><${Link} to="log">All changes<//></p>` : html`<p>Nothing was changed yet.</p>`)}
+      <//>
+    </section>`}
     <section aria-labelledby="subjects">
       <h2 id="subjects">Subjects</h2>
       <${Asked} path=${`console/api/subjects?names=true&limit=${SHOWN}`}>
@@ -59,6 +71,18 @@ export default function Overview() {
       ${(/** @type {any} */ found) => html`<p class="hint">Sigla, which speaks version ${found.version} of Confluent's API.</p>`}
     <//>
   `;
+}
+
+/** How many schemas there are, as the server counts them for Prometheus. */
+function Registered() {
+  const asked = useAsked("metrics", undefined, askText);
+  return html`<section aria-labelledby="registered">
+    <h2 id="registered">Schemas</h2>
+    <${Answer} asked=${asked}>
+      ${(/** @type {string} */ found) => html`<p class="fact">${/^kafka_schema_registry_registered_count (\d+)/m.exec(found)?.[1] ?? "not told"}</p>`}
+    <//>
+    <p class="hint">in all subjects and contexts. <${Link} to="counters">What is counted<//></p>
+  </section>`;
 }
 
 /** A card for what not every registry has; where that cannot be known, it says so. @param {{path: string, to: string, title: string, children?: any}} given */

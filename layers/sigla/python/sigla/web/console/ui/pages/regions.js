@@ -1,7 +1,7 @@
 /** Two regions of the registry: who takes writes, how far the other one is, what waits; and the commands that change it. */
 
 import { html } from "../vendor/preact.js";
-import { Answer, counted, Heading, Link, Time } from "../parts.js";
+import { Answer, counted, Heading, Link, Table, Time } from "../parts.js";
 import { REGISTRY, segment, useAsked } from "../registry.js";
 import { Copy } from "../schema_text.js";
 
@@ -155,18 +155,13 @@ function Ids({ region: { ids, moreContexts } }) {
   return html`<section aria-labelledby="ids">
     <h2 id="ids">Ids that are left</h2>
     <p class="hint">Above its ceiling no id of a context is given before the other region knows of a higher one.</p>
-    <div class="scroll" tabindex="0" role="region" aria-label="Ids that are left">
-      <table>
-        <thead><tr><th scope="col">Context</th><th scope="col">Last id</th><th scope="col">Ceiling</th><th scope="col">Left</th></tr></thead>
-        <tbody>
+    <${Table} label="Ids that are left" head=${["Context", "Last id", "Ceiling", "Left"]}>
           ${ids.map(
             ({ context, given, ceiling }) => html`<tr key=${context}>
               <th scope="row">${context === "." ? "default" : context}</th><td>${given}</td><td>${ceiling}</td><td>${Math.max(0, ceiling - given)}</td>
             </tr>`,
           )}
-        </tbody>
-      </table>
-    </div>
+    <//>
     ${moreContexts && html`<p class="hint">There are more contexts.</p>`}
   </section>`;
 }

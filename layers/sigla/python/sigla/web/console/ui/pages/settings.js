@@ -1,7 +1,7 @@
 /** What is set, and where: for the default context, for contexts, and for subjects. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Link, Name, Pager, split } from "../parts.js";
+import { Asked, Heading, Later, Link, Name, Pager, split, Table } from "../parts.js";
 import { ConfigChange, ModeChange, others } from "../scope_settings.js";
 
 const PER_PAGE = 100;
@@ -15,24 +15,28 @@ export default function SettingsPage({ query: said }) {
       A subject without settings of its own has those of its context; a context without any, those of the default
       context.
     </p>
+    <section aria-labelledby="default"><h2 id="default">Default context</h2><${Later} label="Show what the default context has">${() => html`<${OfDefault} />`}<//><div class="actions"><${ConfigChange} scope="" /><${ModeChange} scope="" /></div></section>
+    <section aria-labelledby="set"><h2 id="set">What is set</h2>
     <${Asked} path=${`settings?limit=${PER_PAGE + 1}&offset=${offset}`}>
-      ${(/** @type {any[]} */ found) => html`<${Table} rows=${found.slice(0, PER_PAGE)} />
+      ${(/** @type {any[]} */ found) => html`<${Settings} rows=${found.slice(0, PER_PAGE)} />
         <${Pager} at=${offset} per=${PER_PAGE} shown=${Math.min(found.length, PER_PAGE)} hasMore=${found.length > PER_PAGE}
           to=${(/** @type {number} */ to) => `settings${to ? `?offset=${to}` : ""}`} />`}
-    <//>
-    <section aria-labelledby="default"><h2 id="default">Default context</h2><div class="actions"><${ConfigChange} scope="" /><${ModeChange} scope="" /></div></section>
+    <//></section>
   `;
 }
 
+/** What holds where nothing else is set. */
+function OfDefault() {
+  return html`<dl class="facts">
+    <div><dt>Compatibility</dt><dd><${Asked} path="config?defaultToGlobal=true">${(/** @type {any} */ found) => html`<strong>${found.compatibilityLevel}</strong>`}<//></dd></div>
+    <div><dt>Mode</dt><dd><${Asked} path="mode?defaultToGlobal=true">${(/** @type {any} */ found) => html`<strong>${found.mode}</strong>`}<//></dd></div>
+  </dl>`;
+}
+
 /** @param {{rows: any[]}} given */
-function Table({ rows }) {
+function Settings({ rows }) {
   if (!rows.length) return html`<p>Nothing is set: everything is as the registry has it from the start.</p>`;
-  return html`<div class="scroll" tabindex="0" role="region" aria-label="Settings">
-    <table>
-      <thead>
-        <tr><th scope="col">Of</th><th scope="col">Compatibility</th><th scope="col">Mode</th><th scope="col">More</th></tr>
-      </thead>
-      <tbody>
+  return html`<${Table} label="Settings" head=${["Of", "Compatibility", "Mode", "More"]}>
         ${rows.map(
           ({ subject, config = {}, mode }) => html`<tr key=${subject}>
             <th scope="row"><${Scope} subject=${subject} /></th>
@@ -41,9 +45,7 @@ function Table({ rows }) {
             <td>${others(config).map(([name, value]) => html`<div><span class="hint">${name}</span> ${value}</div>`)}</td>
           </tr>`,
         )}
-      </tbody>
-    </table>
-  </div>`;
+  <//>`;
 }
 
 /** @param {{subject: string}} given the global one has no name */

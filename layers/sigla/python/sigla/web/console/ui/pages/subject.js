@@ -1,8 +1,8 @@
 /** A subject: its versions, one of them in full, who refers to it, what is in force for it, and what became of it. */
 
 import { html, useState } from "../vendor/preact.js";
-import { Asked, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
-import { contextSegment, segment } from "../registry.js";
+import { Answer, Asked, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
+import { contextSegment, segment, useAsked } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
 import { Fields } from "../fields.js";
@@ -10,6 +10,10 @@ import { GraphPicture, referrersOf } from "../graph.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";
 import { UsageOf } from "../usage.js";
+
+const ENTRIES = 20;
+/** What is below on the page. */
+const PARTS = [["version", "Version"], ["fields", "Fields"], ["in-force", "Compatibility and mode"], ["usage", "Usage"], ["history", "History"]];
 
 /** @param {{params: Record<string, string>}} given */
 export default function SubjectPage({ params }) {
@@ -34,19 +38,24 @@ function Whole({ subject, versions, wanted }) {
   const active = versions.filter((each) => each > 0);
   const shown = wanted ? Number(wanted) || active.at(-1) : active.at(-1) ?? Math.abs(versions.at(-1) ?? 0);
   const at = versions.findIndex((each) => Math.abs(each) === shown);
+  const [limit, setLimit] = useState(ENTRIES);
+  const history = useAsked(`subjects/${segment(subject)}/history?limit=${limit + 1}`);
   return html`
+    <nav class="jumps" aria-label="On this page">
+      ${PARTS.map(([id, name]) => html`<a href=${`#${id}`}>${name}</a>`)}
+    </nav>
     <${SubjectChanges} subject=${subject} versions=${versions} />
     <div class="columns">
       <${Versions} subject=${subject} versions=${versions} shown=${shown ?? 0} />
       <div class="whole">
         ${at < 0
           ? html`<p role="alert">There is no version ${wanted} of this subject.</p>`
-          : html`<${Version} subject=${subject} version=${shown ?? 0} versions=${versions} before=${Math.abs(versions[at - 1] ?? 0)} />`}
+          : html`<${Version} subject=${subject} version=${shown ?? 0} versions=${versions} before=${Math.abs(versions[at - 1] ?? 0)} entries=${history.value} />`}
       </div>
     </div>
-    <${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} />`}<//>
+    <div id="in-force"><${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} />`}<//></div>
     <${UsageOf} subject=${subject} />
-    <${History} subject=${subject} />
+    <${History} asked=${history} limit=${limit} more=${() => setLimit(limit + 100)} />
   `;
 }
 
@@ -81,9 +90,16 @@ function Versions({ subject, versions, shown }) {
   </nav>`;
 }
 
-/** @param {{subject: string, version: number, versions: number[], before: number}} given before: the version before it; 0 without one */
-function Version({ subject, version, versions, before }) {
+/** Who made a version, if an entry of the history that is at hand says so. @param {any} entries @param {number} version */
+function makerOf(entries, version) {
+  const made = (/** @type {any} */ each) => each.type === "SCHEMA" && each.version === version && !each.gone;
+  return Array.isArray(entries) ? entries.find((each) => each.about?.some(made)) : undefined;
+}
+
+/** @param {{subject: string, version: number, versions: number[], before: number, entries: any}} given before: the version before it; 0 without one. entries: of the history, as far as it is known */
+function Version({ subject, version, versions, before, entries }) {
   const place = `subjects/${segment(subject)}/versions/${version}`;
+  const maker = makerOf(entries, version);
   return html`<section aria-labelledby="version">
     <h2 id="version">Version ${version}</h2>
     <${Asked} path=${`${place}?deleted=true`}>
@@ -94,7 +110,7 @@ function Version({ subject, version, versions, before }) {
           <dl class="facts">
             <div><dt>Type</dt><dd>${type}</dd></div>
             <div><dt>Id</dt><dd><${Link} to=${`ids/${contextSegment(context)}/${found.id}`}>${found.id}<//></dd></div>
-            ${found.ts && html`<div><dt>Registered</dt><dd><${Time} at=${found.ts} /></dd></div>`}
+            ${found.ts && html`<div><dt>Registered</dt><dd><${Time} at=${found.ts} />${maker && html` by ${maker.name ?? html`<span class="code">${maker.by ?? "unknown"}</span>`}`}</dd></div>`}
             <div><dt>GUID</dt><dd><${Link} to=${`guids/${segment(found.guid)}`} class="code">${found.guid}<//></dd></div>
             ${found.deleted && html`<div><dt>State</dt><dd><span class="tag">soft-deleted</span></dd></div>`}
           </dl>
@@ -152,18 +168,15 @@ function Beside({ title, value }) {
 
 // --- history -----------------------------------------------------------------------------------------------------
 
-const ENTRIES = 20;
-
-/** @param {{subject: string}} given */
-function History({ subject }) {
-  const [limit, setLimit] = useState(ENTRIES);
+/** @param {{asked: import("../registry.js").Asked, limit: number, more: () => void}} given */
+function History({ asked, limit, more }) {
   return html`<section aria-labelledby="history">
     <h2 id="history">History</h2>
-    <${Asked} path=${`subjects/${segment(subject)}/history?limit=${limit + 1}`}>
+    <${Answer} asked=${asked}>
       ${(/** @type {any[]} */ found) =>
         found.length
           ? html`<${Entries} entries=${found.slice(0, limit)} label="History" />
-              ${found.length > limit && html`<button class="quiet" onClick=${() => setLimit(limit + 100)}>Show earlier entries</button>`}`
+              ${found.length > limit && html`<button class="quiet" onClick=${more}>Show earlier entries</button>`}`
           : html`<p class="hint">Nothing was told of it since this registry keeps histories.</p>`}
     <//>
   </section>`;

@@ -1,7 +1,7 @@
 /** Subjects: found by a part of their names, their context and their type, page by page. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, follow, Heading, Link, Pager, split } from "../parts.js";
+import { Asked, follow, Heading, Link, Pager, split, Table } from "../parts.js";
 import { contextSegment, query, segment, useCaller } from "../registry.js";
 
 /** Of so many the newest versions are read for 20 read units of DynamoDB. */
@@ -80,22 +80,12 @@ function Filter({ wanted }) {
 function Found({ found, wanted }) {
   const shown = found.slice(0, PER_PAGE);
   if (!shown.length) {
-    return html`<p>${to(wanted, 0) === "subjects" ? "Nothing is registered yet." : "No subject is like that."}</p>`;
+    return html`<p>${to(wanted, 0) === "subjects" ? "Nothing is registered yet." : "No subject matches."}</p>`;
   }
   return html`
-    <div class="scroll" tabindex="0" role="region" aria-label="Subjects">
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Subject</th><th scope="col">Context</th><th scope="col">Type</th><th scope="col">Version</th>
-            <th scope="col">Id</th>
-          </tr>
-        </thead>
-        <tbody>
-          ${shown.map((each) => html`<${Row} key=${each.subject} found=${each} />`)}
-        </tbody>
-      </table>
-    </div>
+    <${Table} label="Subjects" head=${["Subject", "Context", "Type", "Version", "Id"]}>
+      ${shown.map((each) => html`<${Row} key=${each.subject} found=${each} />`)}
+    <//>
     <${Pager} at=${wanted.offset} per=${PER_PAGE} shown=${shown.length} hasMore=${found.length > PER_PAGE}
       to=${(/** @type {number} */ offset) => to(wanted, offset, offset > wanted.offset ? shown.at(-1)?.subject : undefined)} />
   `;

@@ -1,7 +1,7 @@
 /** The zones that have endpoints of their own, and how they are. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Time } from "../parts.js";
+import { Asked, Heading, Table, Time } from "../parts.js";
 
 /** @typedef {{id: string, name: string, url: string, healthy: boolean, checked: number, reason?: string}} Zone */
 
@@ -12,10 +12,7 @@ export default function ZonesPage() {
     <${Asked} path="zones">
       ${(/** @type {Zone[]} */ found) =>
         found.length
-          ? html`<div class="scroll" tabindex="0" role="region" aria-label="Zones">
-              <table>
-                <thead><tr><th scope="col">Zone</th><th scope="col">Endpoint</th><th scope="col">State</th><th scope="col">Last heard of</th></tr></thead>
-                <tbody>
+          ? html`<${Table} label="Zones" head=${["Zone", "Endpoint", "State", "Last heard of"]}>
                   ${found.map(
                     (each) => html`<tr key=${each.id}>
                       <th scope="row">${each.name} <span class="hint">${each.id}</span></th>
@@ -24,9 +21,7 @@ export default function ZonesPage() {
                       <td><${Time} at=${each.checked} /></td>
                     </tr>`,
                   )}
-                </tbody>
-              </table>
-            </div>`
+            <//>`
           : html`<p>This registry has no zones with endpoints of their own.</p>`}
     <//>
   `;

@@ -1,0 +1,218 @@
+"""What people who had never seen the console stumbled over, in a wide window and on a telephone."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import NARROW_AND_DARK, Look, Opens, settled
+from tests.browser.test_trouble import sign_in
+from tests.protocol.clients.server import Server, run, serving
+
+pytestmark = pytest.mark.process
+
+WITH_TABLES = (
+    "subjects",
+    "subjects/customers-value",
+    "subjects/orders-value/diff/1/2",
+    "contexts",
+    "settings",
+    "log",
+    "counters",
+    "associations",
+    "encryption",
+)
+
+CELLS = """() => [...document.querySelectorAll("table.rows td")]
+  .filter(cell => cell.colSpan === 1 && cell.innerText.trim())
+  .map(cell => {
+    const told = getComputedStyle(cell, "::before").content.replace(/^"(.*?)"( \\/ "")?$/, "$1");
+    const head = cell.closest("table").tHead.rows[0].cells[cell.cellIndex].innerText;
+    return [told, cell.querySelector("button") ? "" : head];
+  })"""
+"""What stands before each cell that says something, and the head of its column."""
+
+WIDER = """() => [...document.querySelectorAll(".scroll:has(table.rows)")].filter(
+  each => each.scrollWidth > each.clientWidth).map(each => each.getAttribute("aria-label"))"""
+
+
+def expect_cards(page: Page, path: str) -> None:
+    cells = page.evaluate(CELLS)
+    assert cells, path
+    assert [told for told, head in cells if head and told != head] == [], path
+    assert page.evaluate(WIDER) == [], path
+
+
+def test_on_a_telephone_each_cell_says_what_it_is_and_nothing_is_beside_the_window(
+    registry: Server, opened: Opens
+) -> None:
+    page = opened(registry, look=NARROW_AND_DARK)
+    for path in WITH_TABLES:
+        page.goto(f"{registry.url}/console/{path}")
+        settled(page)
+        expect_cards(page, path)
+
+
+def test_on_a_telephone_the_page_begins_below_a_few_lines(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects", NARROW_AND_DARK)
+    settled(page)
+    assert box(page, "header")["height"] <= 120
+
+
+def box(page: Page, selector: str) -> Any:
+    return page.locator(selector).bounding_box()
+
+
+def test_on_a_telephone_the_verdict_is_seen_together_with_the_text(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects/orders-value/edit", NARROW_AND_DARK)
+    expect(page.get_by_text("It is version 2 already")).to_be_visible()
+    page.get_by_label("Text of the schema").fill("\n".join("{}" for _ in range(200)))
+    expect(page.locator(".verdict.bad")).to_be_visible()
+    verdict = box(page, ".verdict .fact")
+    assert verdict["y"] + verdict["height"] - box(page, ".editor")["y"] < NARROW_AND_DARK.height
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[tuple[Server, dict[str, str]]]:
+    """A registry that asks for keys, with a subject, and the secrets of an administrator and a reader."""
+    keys = {
+        role: run("keys", "create", role, "--role", role, "--data", str(folder)).stdout.split()[-1]
+        for role in ("admin", "reader")
+    }
+    with serving(folder, "--auth") as server:
+        yield server, keys
+
+
+def register_one(page: Page, server: Server, secret: str) -> None:
+    """By the console, as the administrator."""
+    sign_in(page, "admin", secret)
+    page.goto(f"{server.url}/console/subjects/a/edit")
+    page.get_by_role("button", name="Register").click()
+    page.get_by_role("dialog").get_by_role("button", name="Register").click()
+    expect(page.get_by_role("heading", name="Version 1", exact=True)).to_be_visible()
+
+
+def test_who_is_not_signed_in_sees_the_form_alone(opened: Opens, look: Look, tmp_path: Path) -> None:
+    """Also after a secret that was wrong."""
+    with locked(tmp_path) as (server, keys):
+        page = opened(server, "", look)
+        for _ in range(2):
+            expect(page.get_by_text("This registry asks for a key")).to_be_visible()
+            settled(page)
+            expect(page.locator("h1")).to_have_text("Sign in")
+            expect(page.locator(".problem")).to_have_count(0)
+            expect(page.locator("header")).to_have_text("Sigla")
+            sign_in(page, "admin", "wrong")
+            expect(page.get_by_text("does not know the key admin")).to_be_visible()
+        sign_in(page, "admin", keys["admin"])
+        expect(page.locator("h1")).to_have_text("Overview")
+        expect(page.locator("header")).to_contain_text("admin")
+
+
+def test_a_reader_is_told_why_tokens_stand_where_names_are_expected(opened: Opens, tmp_path: Path) -> None:
+    with locked(tmp_path) as (server, keys):
+        admin = opened(server)
+        register_one(admin, server, keys["admin"])
+        why = "Names are told to administrators"
+        expect(admin.locator("dd", has_text="UTC")).to_contain_text("by admin")
+        expect(admin.get_by_text(why)).to_have_count(0)
+        page = opened(server, "subjects/a")
+        sign_in(page, "reader", keys["reader"])
+        expect(page.get_by_role("region", name="History").first).to_contain_text(re.compile("p[0-9a-f]{16}"))
+        expect(page.get_by_text(why)).to_be_visible()
+        expect(page.locator("dd", has_text="UTC")).to_contain_text(re.compile("by p[0-9a-f]{16}"))
+        page.goto(f"{server.url}/console/")
+        settled(page)
+        expect(page.locator(".problem")).to_have_count(0)
+        expect(page.get_by_text("Recent changes")).to_have_count(0)
+
+
+def test_keys_on_a_telephone_have_their_names_beside_their_buttons(opened: Opens, tmp_path: Path) -> None:
+    with locked(tmp_path) as (server, keys):
+        page = opened(server, "keys", NARROW_AND_DARK)
+        sign_in(page, "admin", keys["admin"])
+        row = page.get_by_role("row", name=re.compile("^reader"))
+        row.get_by_role("button", name="Revoke").scroll_into_view_if_needed()
+        expect_cards(page, "keys")
+        expect(row.get_by_role("rowheader")).to_be_in_viewport(ratio=1)
+
+
+def test_what_is_below_on_the_page_of_a_subject_is_led_to_from_its_top(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects/customers-value")
+    settled(page)
+    for name in ("Fields", "Compatibility and mode", "Usage", "History"):
+        page.get_by_role("navigation", name="On this page").get_by_role("link", name=name).click()
+        target = page.evaluate("document.getElementById(location.hash.slice(1)).getBoundingClientRect().top")
+        assert 0 <= target < 800, name
+    page.reload()
+    expect(page.locator("h1")).to_have_text("customers-value")
+
+
+def test_the_search_of_the_header_is_on_every_page(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects?q=orders")
+    page.get_by_role("searchbox", name="Find subjects").fill("clicks")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("link", name="clicks-value")).to_be_visible()
+    expect(page.get_by_role("link", name="orders-value")).to_have_count(0)
+    page.get_by_role("searchbox", name="Find subjects").fill("no such thing")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("No subject matches.")).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["ids/default/2", "guids/none", "edit"])
+def test_a_page_that_is_under_a_place_marks_it(registry: Server, opened: Opens, path: str) -> None:
+    page = opened(registry, path)
+    settled(page)
+    current = page.get_by_role("navigation", name="Pages").locator("[aria-current]")
+    expect(current).to_have_text(["Subjects"])
+
+
+def test_settings_say_what_the_default_context_has(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "settings")
+    default = page.get_by_role("region", name="Default context")
+    expect(default).to_contain_text("BACKWARD")
+    expect(default).to_contain_text("READWRITE")
+
+
+def test_buttons_that_delete_look_like_it(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects/address-value")
+    settled(page)
+    red = "element => getComputedStyle(element).color"
+    safe = page.get_by_role("button", name="Change config").evaluate(red)
+    for name in ("Delete subject", "Delete version 1"):
+        button = page.get_by_role("button", name=name, exact=True)
+        assert button.evaluate(red) != safe
+        button.click()
+        does = page.get_by_role("dialog").get_by_role("button", name="Delete")
+        expect(does).to_have_class("grave")
+        page.keyboard.press("Escape")
+
+
+def test_what_is_not_there_is_not_counted_as_refused(registry: Server, opened: Opens) -> None:
+    """The console itself asks whether a subject has a level of its own."""
+    opened(registry, "subjects/customers-value")
+    page = opened(registry, "counters")
+    head = page.get_by_role("rowheader", name="GET /config/{subject}", exact=True)
+    row = page.get_by_role("row").filter(has=head)
+    expect(row.get_by_role("cell").nth(1)).to_have_text(re.compile("^[1-9]"))
+    expect(row.get_by_role("cell").nth(2)).to_have_text("0")
+
+
+def test_the_overview_tells_how_much_there_is_and_what_was_changed_last(registry: Server, opened: Opens) -> None:
+    page = opened(registry)
+    expect(page.get_by_role("region", name="Schemas", exact=True).locator(".fact")).to_have_text(re.compile(r"^\d\d+$"))
+    rows = page.get_by_role("region", name="Recent changes").first.get_by_role("row")
+    expect(rows).to_have_count(6)
+    expect(rows.nth(1)).to_contain_text(re.compile(r"topic-\d\d-value"))
+
+
+def test_code_in_the_small_print_of_usage_is_code(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects/customers-value")
+    usage = page.get_by_role("region", name="Usage")
+    usage.locator("summary").click()
+    expect(usage.locator("li code").first).to_be_visible()
+    assert "`" not in usage.inner_text()
