@@ -4,21 +4,27 @@ Each page is asked of an instance that has just started, in a registry that has 
 subjects.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
 
 from infra.trips import Rounds
+from sigla.cache.speakers import Speakers
+from sigla.errors import SchemaNotFound
 from sigla.keys import LIST_SHARDS
+from sigla.model import Page, SchemaId
 from sigla.registry import Registry
+from sigla.rules import names
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.web import app
 from tests.attack.stories import register
-from tests.browser.filled import fill
+from tests.browser.filled import fill, record
 from tests.browser.paid_calls import CALLER, CALLS
 from tests.build import FixedClock, a_text, tiers_before
 from tests.contract.aws import make_table
@@ -32,17 +38,11 @@ MOST_TRIPS: Final = 2
 DRAFT: Final = {"schema": a_text("Draft")}
 JSON: Final = {"content-type": "application/json"}
 
-FARTHER: Final = {
-    "deleted=true&limit=21": 3,
-    "/verdict": 3,
-    "/diff/": 3,
-    "/schemas/ids/2/versions": 7,
-    "/schemas/ids/2?": 3,
-    "/settings": 3,
-}
+FARTHER: Final = {"deleted=true&limit=21": 3}
 """Calls that take more trips, by a part of their paths; docs/console.md says why."""
 
 SUBJECTS: Final = 400
+VERSIONS: Final = 12
 FOUND: Final = 21
 ALL_SHARDS: Final = ("Query",) * LIST_SHARDS
 
@@ -58,11 +58,13 @@ class Functions:
         self._store = opened.enter_context(closing(AwsStore(self.clients, table, BUCKET, self._clock)))
 
     def registry(self) -> Registry:
+        """An instance as the function wires it: memory before the bodies, and speakers asked beside them."""
         catalog = self._opened.enter_context(closing(AwsCatalog(self.clients.dynamodb, self._table, self._clock)))
         store = self._store
+        tiers = tiers_before(store.bodies, self._clock)
         return Registry(
-            catalog,
-            tiers_before(store.bodies, self._clock),
+            self._opened.enter_context(closing(Speakers(catalog, tiers, self._clock))),
+            tiers,
             self._clock,
             secrets=store.secrets,
             principals=store.principals,
@@ -80,6 +82,9 @@ def functions() -> Iterator[Functions]:
         made = Functions(opened)
         client, registry = made.client(), made.registry()
         fill(SimpleNamespace(ask=lambda method, path, body=None: client(method, path, body, JSON)))
+        client("PUT", "/config/long-value", {"compatibility": "BACKWARD_TRANSITIVE"}, JSON)
+        for at in range(VERSIONS):
+            register("long-value", with_fields(at))(registry)
         for at in range(SUBJECTS):
             register(f"many-{at:04}-value", a_text("A"))(registry)
         yield made
@@ -87,6 +92,16 @@ def functions() -> Iterator[Functions]:
 
 def rounds_of(call: str) -> Rounds:
     """Those that are made side by side; every other call is a round of its own."""
+    if "/schemas/ids/2/versions" in call:
+        return (("GetObject", "Query"), ("BatchGetItem", "ListObjectsV2"))
+    if "/schemas/ids/2" in call:
+        return (("GetObject", "Query"),)
+    if "/diff/" in call:
+        return (("BatchGetItem",), ("GetObject",) * 2)
+    if "/verdict" in call:
+        return (("BatchGetItem",), ("GetObject", "Query"))
+    if "/settings" in call:
+        return (("BatchGetItem",) * 2,)
     if "/console/api/subjects?" not in call:
         return ()
     of_each = (ALL_SHARDS, ("Query",) * (FOUND - LIST_SHARDS)) if "deleted=true" in call else ()
@@ -95,9 +110,10 @@ def rounds_of(call: str) -> Rounds:
 
 @pytest.mark.parametrize("page", CALLS)
 def test_a_page_costs_20_units_and_two_trips_a_call(functions: Functions, page: str) -> None:
-    client, units = functions.client(), 0.0
+    units = 0.0
     for call in (CALLER, *CALLS[page]):
         method, target = call.split(" ")
+        client = functions.client()
         with metered(functions.clients, rounds_of(call)) as meter:
             answer: Any = client(method, target, DRAFT if method == "POST" else None, JSON)
         assert answer.status in (200, 404), answer.text
@@ -106,6 +122,79 @@ def test_a_page_costs_20_units_and_two_trips_a_call(functions: Functions, page: 
         expected = next((most for part, most in FARTHER.items() if part in target), MOST_TRIPS)
         assert trips <= expected, (call, meter.seen)
     assert units <= MOST_UNITS, (page, units)
+
+
+def with_fields(count: int, first: str = "f") -> str:
+    """A record that each record with fewer of its fields can be read as."""
+    fields = [{"name": f"{first}{at}", "type": "int", "default": 0} for at in range(count)]
+    return json.dumps({"type": "record", "name": "A", "fields": fields}, separators=(",", ":"))
+
+
+ASK: Final = ("BatchGetItem",)
+READ: Final = ("GetObject",)
+CUSTOMER: Final = {"name": "com.acme.Address", "subject": "address-value", "version": 1}
+HOME: Final = {"name": "home", "type": "com.acme.Address"}
+
+
+@pytest.mark.parametrize(
+    "call, body, rounds",
+    [
+        ("orders-value", {"schema": a_text("New")}, (ASK, ("GetObject", "Query"))),
+        ("many-0001-value", {"schema": json.dumps(json.loads(a_text("A")), indent=2)}, (ASK, READ)),
+        (
+            "long-value",
+            {"schema": with_fields(VERSIONS)},
+            (ASK, ("GetObject", "Query", "Query"), READ * (VERSIONS - 1)),
+        ),
+        (
+            "address-value",
+            {"schema": record("Home", HOME), "references": [CUSTOMER]},
+            (ASK, READ, ("BatchGetItem", "Query")),
+        ),
+        (
+            "orders-value",
+            {"schema": a_text("A")},
+            (ASK, ("BatchGetItem", "GetObject", "GetObject", "Query", "Query")),
+        ),
+    ],
+    ids=["new", "there already", "a transitive level", "with a reference", "of another subject"],
+)
+def test_a_verdict_waits_for_what_it_cannot_know_before(
+    functions: Functions, call: str, body: dict[str, Any], rounds: Rounds
+) -> None:
+    client = functions.client()
+    with metered(functions.clients, rounds, patience_s=2) as meter:
+        answer: Any = client("POST", f"/console/api/subjects/{call}/verdict", body, JSON)
+    assert answer.status == 200, answer.text
+    assert meter.seen == tuple(tuple(sorted(each)) for each in rounds)
+    assert meter.read <= MOST_UNITS
+
+
+def test_the_versions_of_an_id_are_the_same_asked_at_once_as_one_after_the_other(functions: Functions) -> None:
+    client = functions.client()
+    client("PUT", "/mode/:.twice:", {"mode": "IMPORT"}, JSON)
+    for id in (7, 8):
+        body = {"schema": a_text("Twice"), "id": id, "version": 1}
+        assert client("POST", f"/subjects/:.twice:a-{id}/versions", body, JSON).status == 200
+    client("PUT", "/config/:.led:", {"alias": ":.twice:"}, JSON)
+    at_once = functions.registry()
+    in_turn = replace(at_once, pays_for_reads=False)
+    for id, subject in ((2, None), (7, ":.twice:"), (8, ":.twice:"), (7, ":.led:"), (2, "orders-value"), (1, ":.eu:")):
+        scope = None if subject is None else names.subject(subject)
+        asks = ((each, id, scope) for each in (at_once, in_turn))
+        found = [each.holders_of(SchemaId(id), subject=where, deleted=True, page=Page()) for each, id, where in asks]
+        assert found[0] == found[1] != [], (id, subject)
+    for each in (at_once, in_turn):
+        with pytest.raises(SchemaNotFound):
+            each.holders_of(SchemaId(4711), subject=None, deleted=True, page=Page())
+
+
+def test_two_versions_with_references_are_compared_in_a_trip_more_for_each_depth(functions: Functions) -> None:
+    rounds = (ASK, READ * 2, READ)
+    with metered(functions.clients, rounds) as meter:
+        answer = functions.client()("GET", "/subjects/customers-value/diff/1/2")
+    assert answer.status == 200
+    assert meter.seen == rounds
 
 
 def test_a_function_tells_the_console_that_reads_cost_money(functions: Functions) -> None:

@@ -1,7 +1,7 @@
 """A zone of instances in front of a store that counts what is read, and a flight that is taken step by step."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -53,7 +53,7 @@ class Behind:
                 raise BodyMissing(key)
         return [self.bodies[key] for key in keys]
 
-    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:  # noqa: ARG002 - at hand
         return tuple(key for key, body in self.bodies.items() if body.guid == guid)
 
     def last(self, context: str) -> SchemaId:

@@ -1,6 +1,6 @@
 """What ids mean."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from sigla.model import Body, BodyKey, Guid, SchemaId
@@ -27,10 +27,11 @@ class Bodies(Protocol):
         """As `get`, in the order asked, side by side where the store allows it."""
         ...
 
-    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:
         """Where this content was ever written: the default context first, then named ones; ids ascending.
 
-        Also where its body is lost by now: whoever reads that is told so.
+        Also where its body is lost by now: whoever reads that is told so. known: keys that the caller has found to have
+        this content; they need not be looked at again.
         """
         ...
 

@@ -177,8 +177,8 @@ class BodiesInFront:
     def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
         return self._bodies.get_many(keys)
 
-    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
-        return self._bodies.named(guid)
+    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:
+        return self._bodies.named(guid, known=known)
 
     def last(self, context: str) -> SchemaId:
         return self._bodies.last(context)

@@ -6,6 +6,7 @@ from sigla.registry import delete as _delete
 from sigla.registry import differences as _differences
 from sigla.registry import guids as _guids
 from sigla.registry import histories as _histories
+from sigla.registry import id_holders as _id_holders
 from sigla.registry import listing as _listing
 from sigla.registry import lookup as _lookup
 from sigla.registry import regions as _regions
@@ -28,8 +29,8 @@ class Registry(Resources):
     meaning = _lookup.meaning
     meaning_in = _lookup.meaning_in
     schema_by_id = _lookup.schema_by_id
-    holders_of = _lookup.holders_of
-    subjects_of = _lookup.subjects_of
+    holders_of = _id_holders.holders_of
+    subjects_of = _id_holders.subjects_of
     schema_by_guid = _guids.schema_by_guid
     ids_of = _guids.ids_of
     known_contents = _guids.known_contents

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from sigla.contract import STRICT
 from sigla.errors import CheckAbandoned, InvalidSchema, VersionNotFound
 from sigla.languages import LANGUAGES
-from sigla.model import Body, BodyKey, Parsed, Row, Subject, Version
+from sigla.model import BodyKey, Row, Subject, Version
 from sigla.registry import lookup
 from sigla.registry.resources import Resources, View
 from sigla.registry.steps import parsing
@@ -35,7 +35,12 @@ def compare_versions(
     after = visible(view, new)
     if after is None:
         raise VersionNotFound(version=new)
-    (old_parsed, old_body), (new_parsed, new_body) = (_read(resources, view, row) for row in (before, after))
+    old_body, new_body = resources.bodies_of([(view.subject, before), (view.subject, after)])
+    parsing.read_together(resources, (*old_body.targets, *new_body.targets))
+    old_parsed, new_parsed = (
+        parsing.stored(resources, BodyKey(view.subject.context, row.id), body)
+        for row, body in ((before, old_body), (after, new_body))
+    )
     with parsing.explained(new_parsed.language):
         try:
             told = difference(
@@ -48,8 +53,3 @@ def compare_versions(
         except CheckAbandoned as abandoned:
             raise InvalidSchema(reason=abandoned.message) from abandoned
     return Compared(view.subject, before, after, told)
-
-
-def _read(resources: Resources, view: View, row: Row) -> tuple[Parsed, Body]:
-    body = resources.body(view.subject, row)
-    return parsing.stored(resources, BodyKey(view.subject.context, row.id), body), body

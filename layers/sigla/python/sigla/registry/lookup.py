@@ -14,25 +14,21 @@ from sigla.errors import (
     SubjectNotFound,
     VersionNotFound,
 )
-from sigla.keys import utf16
 from sigla.model import (
     DEFAULT_CONTEXT,
     Body,
     BodyKey,
     Draft,
     Holder,
-    Page,
     Record,
     Row,
     SchemaId,
     Subject,
     Version,
 )
-from sigla.registry.paging import paged
 from sigla.registry.resources import Resources, View
 from sigla.registry.steps import match, parsing
 from sigla.registry.steps.rendering import rendered, with_qualified_references, with_tags
-from sigla.rules import names
 
 STEPS_OF_A_NAMESAKE = 200
 
@@ -54,7 +50,7 @@ def meaning(resources: Resources, key: BodyKey) -> tuple[Body, Holder]:
 
 def meaning_in(resources: Resources, schema_id: SchemaId, subject: Subject) -> tuple[BodyKey, Body, Holder]:
     """As `meaning`, where the subject says in which context, and for whom (ID-RES). With the key that it is under."""
-    found = _interpret(resources, schema_id, subject)
+    found = interpret(resources, schema_id, subject)
     if found is None:
         raise SchemaNamedNotFound(key=schema_id)
     key, holder = found
@@ -102,43 +98,6 @@ def record_of(key: BodyKey, body: Body, holder: Holder) -> Record:
         holder = _born(body, holder)
     deleted = holder.deleted if holder.catalogued else None
     return Record(body.schema, body.guid, holder.subject, holder.version, key.id, holder.ts, deleted=deleted)
-
-
-def holders_of(
-    resources: Resources, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
-) -> list[tuple[Subject, Version]]:
-    """The version written last of each subject that holds the id; `subject` only says where. Raises SchemaNotFound."""
-    found = _interpret(resources, schema_id, _renamed(resources, subject))  # ID-5
-    if found is None:  # ID-8
-        raise SchemaNotFound
-    key, holder = _standing_for(resources, *found)
-    check_catalogued(holder)
-    last: dict[Subject, Holder] = {}
-    for each in _same_content(resources, key, body_of(resources, key, holder)):
-        # ID-6, and of those the one written last (ID-7).
-        if (deleted or not each.deleted) and each.revision >= getattr(last.get(each.subject), "revision", 0):
-            last[each.subject] = each
-    return paged(((holder.subject, holder.version) for holder in last.values()), page)
-
-
-def _standing_for(resources: Resources, key: BodyKey, holder: Holder) -> tuple[BodyKey, Holder]:
-    """The id that took the place of a displaced one: its users have taken over (ID-5)."""
-    last = resources.catalog.displaced(key) if holder.displaced else None
-    if last is None:
-        return key, holder
-    row = resources.look(last.subject, versions=(last.version,)).row(last.version)
-    if row is None:
-        return key, holder
-    heir = Holder(last.subject, row.version, row.deleted, row.ts, row.revision)
-    return BodyKey(key.context, row.id), heir
-
-
-def subjects_of(
-    resources: Resources, schema_id: SchemaId, *, subject: Subject | None, deleted: bool, page: Page
-) -> list[Subject]:
-    """The subjects of `holders_of`, without the versions."""
-    held = holders_of(resources, schema_id, subject=subject, deleted=deleted, page=page)
-    return [holding for holding, _ in held]
 
 
 def version(
@@ -237,7 +196,7 @@ def is_known(view: View, *, deleted: bool) -> bool:
     return view.head.newest is not None or (deleted and view.head.highest > 0)
 
 
-def _interpret(resources: Resources, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Holder] | None:
+def interpret(resources: Resources, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Holder] | None:
     """Where an id is to be read, and the holder that answers for it (ID-RES)."""
     if subject is None or not subject.name:
         return spoken_for(resources, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
@@ -259,14 +218,6 @@ def _interpret(resources: Resources, schema_id: SchemaId, subject: Subject | Non
     return spoken_for(resources, key) if subject.in_default_context else None
 
 
-def _renamed(resources: Resources, subject: Subject | None) -> Subject | None:
-    """Where a named context has an alias of its own, the reference goes where that leads as it stands: out of it."""
-    if subject is None or subject.name or subject.in_default_context:
-        return subject
-    own = resources.look(subject).chain.own.config
-    return names.subject(own.alias) if own and own.alias else subject
-
-
 def spoken_for(resources: Resources, key: BodyKey, by: Subject | None = None) -> tuple[BodyKey, Holder] | None:
     """Finds who answers for the id, as `Catalog.speaker` says."""
     speaker = resources.catalog.speaker(key, by)
@@ -283,25 +234,6 @@ def check_catalogued(holder: Holder) -> None:
     """Raises StoreError where only a body spoke, and the question is about more than what the id means."""
     if not holder.catalogued:
         raise StoreError("the catalog does not answer")
-
-
-def _same_content(resources: Resources, key: BodyKey, body: Body) -> list[Holder]:
-    """The holders of every id that this content has in the context: imports may have given it several (REG-13)."""
-    keys = [same for same in resources.bodies.named(body.guid) if same.context == key.context]
-    held = ((same, resources.catalog.holders(same) or _last_holders(resources, same)) for same in keys)
-    holders = [
-        holder
-        for same, some in held
-        # A way from a guid may lead to an id that another writer won; then it stands for other content.
-        if some and (same == key or body_of(resources, same, some[0]).guid == body.guid)
-        for holder in some
-    ]
-    return sorted(holders, key=lambda holder: utf16(holder.subject.qualified))
-
-
-def _last_holders(resources: Resources, key: BodyKey) -> tuple[Holder, ...]:
-    last = resources.catalog.displaced(key)
-    return () if last is None else (last,)
 
 
 def _shaped(

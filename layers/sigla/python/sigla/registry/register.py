@@ -23,7 +23,7 @@ from sigla.registry.check import objections
 from sigla.registry.resources import Resources, View, check_references
 from sigla.registry.steps import drafts, lost, numbering, parsing
 from sigla.registry.steps.committing import commit, nonce, until_committed
-from sigla.registry.steps.drafts import Asked, Understood
+from sigla.registry.steps.drafts import Asked, Expect, Understood
 from sigla.registry.steps.known import Found, question
 from sigla.registry.steps.parsed import Offered
 from sigla.registry.steps.rendering import rendered
@@ -97,12 +97,16 @@ def decide(resources: Resources, subject: Subject, draft: Draft, *, normalize: b
     return work.attempt()
 
 
-def judge(resources: Resources, subject: Subject, draft: Draft, *, normalize: bool) -> Decided | Understood:
+def judge(
+    resources: Resources, subject: Subject, draft: Draft, *, normalize: bool, expect: Expect
+) -> Decided | Understood:
     """What registering it would come to: the version that it is already, or what `number_of` gives a number.
 
     Nothing is written, unless the body of this very content was lost: it is put back. Raises what `register` raises.
     """
-    return _Registration(resources, subject, lambda: (draft, None), normalize=normalize).judge()
+    guess = drafts.canonical_guess if resources.pays_for_reads else drafts.guess
+    work = _Registration(resources, subject, lambda: (draft, None), normalize=normalize, guess=guess, expect=expect)
+    return work.judge()
 
 
 def number_of(resources: Resources, understood: Understood, *, force: bool = False) -> Version:
@@ -143,7 +147,8 @@ class Placed(NamedTuple):
 class _Registration:
     """One registration, which may take several attempts. drawn: ids and bodies that a lost race would waste.
 
-    follows: whether the subject's alias is followed.
+    follows: whether the subject's alias is followed. guess: what content the draft may be.
+    expect: what is told how the text was understood.
     """
 
     resources: Resources
@@ -153,6 +158,8 @@ class _Registration:
     force: bool = False
     drawn: Drawn = field(default_factory=dict)
     follows: bool = True
+    guess: Callable[[Draft], Guid | None] = drafts.guess
+    expect: Expect | None = None
 
     def committed(self) -> tuple[Record, Offered]:
         """The version that the draft is or has become, and what its text means. Raises Conflict for a lost race."""
@@ -167,6 +174,8 @@ class _Registration:
         resources = self.resources
         asked = self._ask()  # the rule set, the alias, the name: steps 2 and 3
         reading = drafts.read(resources, asked)
+        if reading and self.expect:
+            self.expect(asked.view, reading.offered)
         if reading and (record := drafts.known(resources, asked, reading.offered)):  # REG-1
             lost.check_standing(resources, record, reading.offered)
             return Decided(record, reading.offered)
@@ -196,7 +205,7 @@ class _Registration:
         draft, seen = self.derive()
         rule_sets.validate(draft.rule_set)
         ask = self.resources.ask if self.follows else self.resources.look
-        view = ask(self.subject, references=draft.references, guess=drafts.guess(draft))
+        view = ask(self.subject, references=draft.references, guess=self.guess(draft))
         drafts.check_unmoved(seen, view)
         names.check_registrable(view.subject)
         check_references(view, draft)

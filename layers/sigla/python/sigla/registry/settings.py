@@ -5,6 +5,7 @@ CFG-1 to CFG-10 and MODE-1 to MODE-11 say what becomes of an entry, INH-1 to INH
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -25,6 +26,7 @@ from sigla.errors import (
 from sigla.model import DEFAULT_CONTEXT, GLOBAL, REGISTRY_WIDE, Config, Page, Search, Settings, Show, Subject
 from sigla.registry.paging import paged
 from sigla.registry.resources import Resources, View
+from sigla.registry.side_by_side import side_by_side
 from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.rules import names, rule_sets
 from sigla.rules.compatibility import LEVELS
@@ -53,7 +55,8 @@ def listed_settings(resources: Resources, search: Search, *, page: Page) -> list
     above = [REGISTRY_WIDE, GLOBAL]
     if search.context and search.context != DEFAULT_CONTEXT:
         above.append(Subject(search.context, ""))
-    told = {scope: own for scope in above if (own := _own(resources, scope)) != NOTHING_SET}
+    owns = side_by_side(resources, [partial(_own, resources, scope) for scope in above])
+    told = {scope: own for scope, own in zip(above, owns, strict=True) if own != NOTHING_SET}
     below = (each for each in resources.catalog.settings(search) if each[0] not in told)
     return paged(chain(told.items(), below), page)
 

@@ -12,7 +12,8 @@ from sigla.model import BodyKey, Draft, Record, SchemaId, Subject, Version
 from sigla.registry import check
 from sigla.registry.register import Decided, judge, number_of
 from sigla.registry.resources import Resources
-from sigla.registry.steps.drafts import Understood
+from sigla.registry.steps.ahead import reading_ahead
+from sigla.registry.steps.drafts import Expect, Understood
 from sigla.rules.compatibility import LEVELS, Against
 from sigla.rules.difference import Readability, readings
 from sigla.rules.problems import Problem, problems_of
@@ -51,11 +52,20 @@ class DraftVerdict:
     applied: Applied | None = None
 
 
-def verdict(resources: Resources, subject: Subject, draft: Draft, *, normalize: bool = False) -> DraftVerdict:
-    """Raises what a registration raises that is not about the draft."""
+def verdict(
+    resources: Resources, subject: Subject, draft: Draft, *, normalize: bool = False, sees_all: bool = False
+) -> DraftVerdict:
+    """Raises what a registration raises that is not about the draft. sees_all: whether the caller sees all."""
+    with reading_ahead(resources, sees_all=sees_all) as (ahead, expect):
+        return _verdict(ahead, subject, draft, expect, normalize=normalize, sees_all=sees_all)
+
+
+def _verdict(
+    resources: Resources, subject: Subject, draft: Draft, expect: Expect, *, normalize: bool, sees_all: bool
+) -> DraftVerdict:
     applied = None
     try:
-        judged = judge(resources, subject, draft, normalize=normalize)
+        judged = judge(resources, subject, draft, normalize=normalize, expect=expect)
         if isinstance(judged, Decided):
             return DraftVerdict(judged.record)
         applied = None if judged.view.importing else _applied(resources, judged)
@@ -65,7 +75,7 @@ def verdict(resources: Resources, subject: Subject, draft: Draft, *, normalize: 
             raise
         return DraftVerdict(problems=problems_of(draft.text or "", draft.type, refusal), applied=applied)
     schema, guid, subject = judged.offered.schema, judged.offered.guid, judged.view.subject
-    id = _kept(_known(resources, subject, judged.id), draft)
+    id = _kept(judged.id if sees_all else _known(resources, subject, judged.id), draft)
     return DraftVerdict(Record(schema, guid, subject, version, id), is_new=True, applied=applied)
 
 

@@ -7,11 +7,13 @@ Each step takes what the one before made:
     Understood   the schema as it will be stored, and the id that its content has already
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from sigla import effort
 from sigla.changes import Head
-from sigla.errors import Conflict, EmptySchema, InvalidSchema, Malformed
+from sigla.errors import Conflict, EmptySchema, InvalidSchema, InvalidSchemaType, Malformed
 from sigla.model import (
     Body,
     BodyKey,
@@ -68,6 +70,10 @@ class Understood:
         return Record(self.offered.schema, self.offered.guid, self.view.subject, version, id)
 
 
+Expect = Callable[[View, Offered], None]
+"""Told what a text is understood as, before anything is asked about that."""
+
+
 def guess(draft: Draft) -> Guid | None:
     """The content hash, should the text be canonical already and nothing be merged in.
 
@@ -76,6 +82,18 @@ def guess(draft: Draft) -> Guid | None:
     if draft.text is None or draft.references:
         return None
     return guid_of(Schema(draft.type, draft.text, (), draft.metadata, draft.rule_set))
+
+
+def canonical_guess(draft: Draft) -> Guid | None:
+    """The same of the canonical form of the text: worth its parsing where a trip is saved by it."""
+    if draft.text is None or draft.references or parsing.is_blank(draft.text):
+        return guess(draft)
+    effort.pulse()
+    try:
+        parsed = parsing.language_of(draft.type).parse(draft.text, (), False)  # noqa: FBT003 - leniently; a plain function
+    except (InvalidSchemaType, Malformed):
+        return guess(draft)
+    return guess(replace(draft, text=parsed.canonical))
 
 
 def brings_id(draft: Draft) -> bool:

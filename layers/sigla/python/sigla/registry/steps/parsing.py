@@ -1,11 +1,11 @@
 """From text to understanding: schemas as offered and schemas as stored."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import astuple
 
 from sigla import effort
-from sigla.errors import EmptySchema, InvalidSchema, InvalidSchemaType, Malformed, SchemaTooLarge
+from sigla.errors import EmptySchema, InvalidSchema, InvalidSchemaType, Malformed, SchemaTooLarge, StoreError
 from sigla.keys import utf16
 from sigla.languages import LANGUAGES
 from sigla.languages.language import Language
@@ -121,6 +121,24 @@ def stored(resources: Resources, key: BodyKey, body: Body | None = None) -> Pars
     return parsed
 
 
+def read_together(resources: Resources, targets: Iterable[Target]) -> None:
+    """Reads what is referenced, and what that references, all of one depth together: it is at hand afterwards.
+
+    Where a read costs no trip, each is read when it is wanted. What cannot be read is told by the parser that wants it.
+    """
+    met: set[BodyKey] = set()
+    wanted = _keys_of(targets) if resources.pays_for_reads else []
+    with suppress(StoreError):
+        while wanted:
+            met.update(wanted)
+            bodies = resources.bodies.get_many(wanted)
+            wanted = [key for key in _keys_of(target for body in bodies for target in body.targets) if key not in met]
+
+
+def _keys_of(targets: Iterable[Target]) -> list[BodyKey]:
+    return list(dict.fromkeys(BodyKey(each.context, each.id) for each in targets if each.id >= 0))
+
+
 def render(parsed: Parsed, form: str) -> str:
     """The text in another form, whose name is matched without regard to case. Raises InvalidSchema."""
     check_form(form)
@@ -155,6 +173,7 @@ def _validate(view: View, parsed: Parsed) -> None:
 def _texts(resources: Resources, refs: Sequence[Reference], targets: Sequence[Target]) -> Sequence[Resolved]:
     if not refs:
         return ()
+    read_together(resources, targets)
     strict = resources.options.strict_reference_versions
     return references.resolve(refs, targets, resources.referenced, strict_versions=strict)
 

@@ -4,7 +4,7 @@ A pointer is written beside its body, in the same moment, and nothing is ever re
 was never written, or that means something else because another writer won the id; `named` leaves the latter out.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from urllib.parse import unquote
@@ -37,11 +37,12 @@ class AwsBodies:
         found = {key: believed(key, each.content) if each else _missing(key) for key, each in stored.items()}
         return [found[key] for key in keys]
 
-    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:
         prefix = keys.guid_prefix(self._registry, guid)
         pointed = [_pointed(name.removeprefix(prefix)) for name in self._objects.names(prefix)]
-        stored = self._read_many(pointed)
-        return tuple(sorted((key for key in pointed if _may_have(key, stored[key], guid)), key=_order))
+        stored = self._read_many([key for key in pointed if key not in known])
+        having = (key for key in pointed if key in known or _may_have(key, stored[key], guid))
+        return tuple(sorted(having, key=_order))
 
     def last(self, context: str) -> SchemaId:
         """S3 lists upwards only: ever longer leaps while there is something above, then halving.

@@ -1,6 +1,6 @@
 """What ids mean: a directory of bodies, readable without the catalog; only the way from a guid to them is a table."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -38,7 +38,7 @@ class EmbeddedBodies:
     def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
         return [self.get(key) for key in keys]
 
-    def named(self, guid: Guid) -> tuple[BodyKey, ...]:
+    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:  # noqa: ARG002 - at hand
         found = self._unit.connection.execute("SELECT context, id FROM content WHERE guid = ? AND body", (guid,))
         return tuple(sorted((BodyKey(context, id) for context, id in found), key=_order))
 

@@ -42,7 +42,9 @@ def found(
 
 def verdict(exchange: Exchange, registry: Registry, *, normalize: bool) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
-    return json_answer(wire.draft_verdict(verdicts.verdict(registry, exchange.subject, draft, normalize=normalize)))
+    sees_all = exchange.reaches_everything
+    found = verdicts.verdict(registry, exchange.subject, draft, normalize=normalize, sees_all=sees_all)
+    return json_answer(wire.draft_verdict(found))
 
 
 def graph(exchange: Exchange, registry: Registry, *, subject: str, version: str) -> Answer:

@@ -1,0 +1,31 @@
+"""Questions that do not wait for each other, where each trip is one to another machine."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from sigla.registry.resources import Resources
+
+T = TypeVar("T")
+A = TypeVar("A")
+B = TypeVar("B")
+
+
+def side_by_side(resources: Resources, asks: Sequence[Callable[[], T]]) -> list[T]:
+    """What they come to, in their order; by a store of this machine they are answered one after the other.
+
+    Raises what the first of them raises that fails.
+    """
+    if not resources.pays_for_reads or len(asks) < 2:
+        return [ask() for ask in asks]
+    with ThreadPoolExecutor(len(asks), thread_name_prefix="side-by-side") as executor:
+        return list(executor.map(lambda ask: ask(), asks))
+
+
+def both(resources: Resources, one: Callable[[], A], other: Callable[[], B]) -> tuple[A, B]:
+    """As `side_by_side`, of two questions with answers of different kinds."""
+    if not resources.pays_for_reads:
+        return one(), other()
+    with ThreadPoolExecutor(1, thread_name_prefix="side-by-side") as executor:
+        asked = executor.submit(other)
+        return one(), asked.result()
