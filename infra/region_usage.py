@@ -32,11 +32,11 @@ LOOKS: Final = 5
 """In how many turns a commit is met: those of three minutes, and two that look back for an hour."""
 
 FOLLOWING = Work(
-    Trips((*[("BatchGetItem",)] * 2, *[("Query",)] * 17, ("UpdateItem",), *[("Query",)] * 2, ("BatchGetItem",)), 24, 1),
-    own_ms=10 + 16 * FAR_MS,
+    Trips((*[("BatchGetItem",)] * 3, *[("Query",)] * 17, ("UpdateItem",), *[("Query",)] * 2, ("BatchGetItem",)), 25, 1),
+    own_ms=10 + 17 * FAR_MS,
     lines=TURN_LINE + OVERHEAD,
 )
-"""A turn of a follower where nothing is missing: it asks the sixteen parts of the other region's journal."""
+"""A turn of a follower where nothing is missing: whether it follows, and the sixteen parts of the other journal."""
 LEADING = Work(Trips((("BatchGetItem",),) * 4, read=5), own_ms=10 + FAR_MS, lines=TURN_LINE + OVERHEAD)
 """A turn of a primary: what the other region is, and how far ids are given."""
 

@@ -62,7 +62,7 @@ class Regions:
         of = stores(world)
         pass_on: Between = between or (lambda _, carry_out: carry_out())
         clients: Any = SimpleNamespace(
-            dynamodb=client("dynamodb", of.dynamodb, pass_on), s3=client("s3", of.s3, pass_on)
+            dynamodb=client("dynamodb", of.dynamodb, pass_on), s3=client("s3", of.s3, pass_on), region="eu-west-1"
         )
         return AwsStore(clients, of.table, of.bucket, self.clock, registry=of.registry)
 

@@ -54,7 +54,6 @@ class Two(Regions):
             other_store,
             OtherRegionTold(client("events", self.bus, pass_on), stores(other).table, "r"),
             registry=stores(world).registry,
-            names=("A", "B") if world is self.a else ("B", "A"),
             becomes=RegionKind.PRIMARY if world is self.a else RegionKind.FOLLOWER,
             tell=self.told.append,
         )

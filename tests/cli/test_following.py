@@ -1,10 +1,14 @@
 """`sigla regions follow`: a registry in AWS gets a second region, which is kept in step, and is promoted one day."""
 
+import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from sigla.aws.clients import Clients
 from sigla.cli import following, main
+from sigla.model import SchemaId
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
@@ -41,7 +45,7 @@ def long_ago(url: str) -> None:
         role = held.region.role()
         assert isinstance(role, Role)
         earlier = SystemClock().now() - rules.KNOWN_MS
-        assert held.region.set_role(role, Role(role.epoch, role.kind, peer=role.peer, armed=earlier))
+        assert held.region.set_role(role, replace(role, armed=earlier))
 
 
 def roles_of_both(*urls: str) -> list[Role | None]:
@@ -72,7 +76,7 @@ def test_a_registry_gets_a_second_region_that_is_promoted(tables: Urls, capsys: 
     with store(there) as held:
         register(held, "late")
     assert main(asked) == 0
-    assert "1 commits brought; complete up to 0 s ago." in capsys.readouterr().out
+    assert "1 commits brought; complete up to " in capsys.readouterr().out
     assert [versions(here, name) for name in ("orders", "meanwhile", "late")] == [1, 1, 1]
     assert main(["promote", here, "--primary", there, "--yes"]) == 0
     assert roles(here, there) == [("primary", 2, True), ("follower", 2, False)]
@@ -106,7 +110,7 @@ def test_a_registry_has_one_second_region(tables: Urls, capsys: Captured) -> Non
     with store(there) as held:
         assert held.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="another"))
     assert main(["regions", "follow", here, there, *FOLLOW]) == 2
-    assert "has a second region already" in capsys.readouterr().err
+    assert "Region another follows this registry already" in capsys.readouterr().err
 
 
 def test_it_goes_on_each_minute_until_it_is_interrupted(
@@ -139,6 +143,135 @@ def test_what_diverges_is_told_by_the_exit_status(tables: Urls, capsys: Captured
     capsys.readouterr()
     assert main(asked) == 1
     assert "1 diverge." in capsys.readouterr().out
+
+
+# --- a region that is lost -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def third(tables: Urls) -> str:
+    """Another empty store."""
+    del tables  # made by then
+    clients = Clients(region=REGION)
+    clients.s3.create_bucket(Bucket="third")
+    return f"dynamodb+s3://{make_table(clients.dynamodb)}/third?region={REGION}"
+
+
+def followed(here: str, there: str) -> None:
+    """Twenty minutes after the first role."""
+    asked = ["regions", "follow", here, there, *FOLLOW]
+    assert main(asked) == 0
+    long_ago(there)
+    for _ in range(2):
+        assert main(asked) == 0
+    assert roles(here, there)[0][0] == "follower"
+
+
+def test_a_follower_that_is_lost_makes_room_for_another_and_rejoins_when_it_is_back(
+    tables: Urls, third: str, capsys: Captured
+) -> None:
+    """Ids go on meanwhile, also beyond a block; those of the lost one, which was promoted, are given by no other."""
+    here, there = tables
+    followed(here, there)
+    assert main(["regions", "follow", third, there, *FOLLOW]) == 2
+    assert "`sigla regions dismiss` makes room for another" in capsys.readouterr().err
+    assert main(["regions", "dismiss", there]) == 2
+    told = capsys.readouterr().err
+    assert "add --yes" in told
+    assert here in told, "people know it by its URL"
+    assert main(["regions", "dismiss", there, "--yes"]) == 0
+    assert "another region may follow, by `regions.peer`" in capsys.readouterr().out
+    with store(there) as held:
+        assert register(held, "alone") == 2 * rules.BLOCK + 1
+        held.catalog.raise_counter(".", SchemaId(9 * rules.BLOCK))
+        assert register(held, "beyond") == 9 * rules.BLOCK + 1
+    assert main(["regions", "follow", here, there, *FOLLOW]) == 2
+    assert "`sigla rejoin` has it follow again" in capsys.readouterr().err
+    assert main(["promote", here, "--primary", there, "--force", "--yes"]) == 2
+    assert "its primary answers, and is in epoch 3" in capsys.readouterr().err
+    assert main(["promote", here, "--force", "--yes"]) == 0, "it cannot know"
+    with store(here) as held:
+        assert register(held, "apart") == rules.BLOCK + 1
+    followed_by_third(third, there)
+    assert main(["rejoin", here, "--primary", there, "--yes"]) == 2
+    assert "follows this registry already" in capsys.readouterr().err
+    assert roles(here) == [("primary", 2, True)], "nothing was changed"
+    assert main(["regions", "dismiss", there, "--yes"]) == 0
+    assert main(["rejoin", here, "--primary", there, "--yes", "--report", os.devnull]) == 0
+    assert [versions(there, name) for name in ("alone", "beyond", "apart")] == [1, 1, 1]
+    for _ in range(2):
+        assert main(["regions", "follow", here, there, *FOLLOW]) == 0
+    assert roles(here, there, third) == [("follower", 5, False), ("primary", 5, True), ("follower", 3, False)]
+    assert versions(here, "beyond") == 1
+    assert main(["promote", here, "--primary", there, "--yes"]) == 0
+
+
+def followed_by_third(third: str, there: str) -> None:
+    for _ in range(2):
+        assert main(["regions", "follow", third, there, *FOLLOW]) == 0
+    assert versions(third, "beyond") == 1
+    assert roles(third, there) == [("follower", 3, False), ("primary", 3, True)]
+
+
+def test_a_follower_that_was_given_up_and_wrote_nothing_rejoins(tables: Urls, capsys: Captured) -> None:
+    """It has nothing to be brought, and imports of all ids are taken again."""
+    here, there = tables
+    followed(here, there)
+    assert main(["regions", "dismiss", there, "--yes"]) == 0
+    with store(there) as held:
+        register(held, "alone")
+    assert main(["rejoin", here, "--primary", there, "--yes"]) == 0
+    assert "joins" in capsys.readouterr().out
+    with store(there) as held:
+        role = held.region.role()
+        assert role is not None
+        assert (role.reconciled, role.lost, role.is_followed) == (True, "", True)
+    for _ in range(2):
+        assert main(["regions", "follow", here, there, *FOLLOW]) == 0
+    assert roles(here, there) == [("follower", 3, False), ("primary", 3, True)]
+    assert versions(here, "alone") == 1
+    assert main(["rejoin", here, "--primary", there, "--yes"]) == 0
+    assert "joins or follows already" in capsys.readouterr().out
+
+
+def test_whoever_took_over_gets_a_second_region_once_the_first_one_is_abandoned(
+    tables: Urls, third: str, capsys: Captured
+) -> None:
+    here, there = tables
+    followed(here, there)
+    assert main(["promote", here, "--force", "--yes"]) == 0
+    assert main(["regions", "follow", third, here, *FOLLOW]) == 2
+    assert "sigla regions abandon" in capsys.readouterr().err
+    assert main(["regions", "abandon", here, "--yes"]) == 0
+    with store(here) as held:
+        held.catalog.raise_counter(".", SchemaId(9 * rules.BLOCK))
+        register(held, "alone")
+    for _ in range(2):
+        assert main(["regions", "follow", third, here, *FOLLOW]) == 0
+    assert roles(third, here) == [("follower", 2, False), ("primary", 2, True)]
+    assert versions(third, "alone") == 1
+
+
+def test_a_follower_that_takes_over_and_back_is_given_up_like_any_other(
+    tables: Urls, third: str, capsys: Captured
+) -> None:
+    """Also after a promotion that was taken back."""
+    here, there = tables
+    followed(here, there)
+    assert main(["promote", here, "--primary", there, "--yes"]) == 0
+    with store(here) as one, store(there) as other:
+        ours, theirs = one.region.role(), other.region.role()
+        assert ours is not None
+        assert theirs is not None
+        assert one.region.set_role(ours, replace(ours, open=False, token="again"))
+        assert other.region.set_role(theirs, replace(theirs, token="again"))
+    assert main(["promote", there, "--primary", here, "--undo"]) == 0
+    assert main(["regions", "follow", third, here, *FOLLOW]) == 2
+    assert "makes room for another" in capsys.readouterr().err
+    assert main(["regions", "dismiss", here, "--yes"]) == 0
+    for _ in range(2):
+        assert main(["regions", "follow", third, here, *FOLLOW]) == 0
+    assert roles(third, here, there) == [("follower", 4, False), ("primary", 4, True), ("follower", 2, False)]
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,7 @@ class Regions:
 
     def function(self, here: AwsStore, there: AwsStore, becomes: RegionKind) -> Replaying:
         told = OtherRegionTold(SimpleNamespace(put_events=self.put), "of-the-other-region", "default")
-        names = ("s3://one and the table one", "s3://other and the table other")
-        return Replaying(here, there, told, registry="default", names=names, becomes=becomes, tell=self.lines.append)
+        return Replaying(here, there, told, registry="default", becomes=becomes, tell=self.lines.append)
 
     def put(self, Entries: list[Any]) -> Any:  # noqa: N803 - as the client calls it
         self.bus += Entries

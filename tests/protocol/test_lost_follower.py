@@ -70,7 +70,7 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
         with serving(tmp_path / "b") as back, following(primary, tmp_path / "c") as follower:
             eventually(lambda: "this follower was given up there" in stopped_for(back))
             refused = run("regions", "dismiss", back.url, "--yes")
-            assert (refused.returncode, "not the primary that takes writes" in refused.stderr) == (2, True)
+            assert (refused.returncode, "for the primary that takes writes" in refused.stderr) == (2, True)
             assert registered(back, "c", TEXT) == 2 * rules.BLOCK + 2
             eventually(lambda: follower.ask("GET", "/subjects").json == ["a", "b", "c"])
             assert registered(follower, "d", {"schema": json.dumps("double")}) == 2 * rules.BLOCK + 3

@@ -29,7 +29,9 @@ class OtherRegionParts:
 
     @classmethod
     def of(cls, settings: Settings, store: "AwsStore", there: "AwsStore") -> Self:
-        standing = RegionStanding(store.region.state, store.clock, follows=settings.region_role == FOLLOWER)
+        standing = RegionStanding(
+            store.region.state, store.clock, follows=settings.region_role == FOLLOWER, url=there.url
+        )
         in_step = BodiesInStep(
             store.bodies,
             there.bodies,
@@ -38,6 +40,7 @@ class OtherRegionParts:
             tell=observe.tell,
             clock=store.clock,
             is_followed=standing.is_followed,
+            is_followed_now=standing.is_followed_now,
         )
         return cls(store, standing, in_step)
 
@@ -53,4 +56,5 @@ def region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> R
 
     address = settings.address
     url = address.url if address.region else f"{address.url}?region={clients.dynamodb.meta.region_name}"
-    return AwsRegionViews(store.tools, store.clock, store.catalog.peer, (url, settings.region_peer))
+    peer = store.there.region if store.there else None
+    return AwsRegionViews(store.tools, store.clock, peer, (url, settings.region_peer))

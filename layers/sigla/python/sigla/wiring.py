@@ -166,7 +166,6 @@ def replay_handler() -> "Renewed":
             there,
             OtherRegionTold(others.events, peer.names[0], settings.registry_name),
             registry=settings.registry_name,
-            names=(str(settings.address), str(peer)),
             becomes=RegionKind(settings.region_role),
         )
         ownership = opened.enter_context(owning(settings, here))

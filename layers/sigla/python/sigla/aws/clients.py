@@ -160,6 +160,11 @@ class Clients:
         self._open_of_keys: WeakSet[Any] = WeakSet()
         self._making = threading.Lock()
 
+    @property
+    def region(self) -> str:
+        """Where the table is, by its client."""
+        return str(self.dynamodb.meta.region_name)
+
     @cached_property
     def s3(self) -> Any:
         client = self._client("s3")

@@ -42,29 +42,30 @@ def follow(args: argparse.Namespace, urls: list[str]) -> int:
 def _check_or_arm(
     args: argparse.Namespace, here: "tuple[Address, AwsStore]", there: "tuple[Address, AwsStore]"
 ) -> None:
-    """Raises Misuse, Refused, AlreadyARegion."""
-    from sigla.model import DEFAULT_CONTEXT
-    from sigla.regions.arming import armed
-    from sigla.regions.giving import carried_out
+    """Raises Misuse, Refused, NotPromoted."""
+    from sigla.regions.arming import check_may_be_armed
     from sigla.regions.nouns import RegionKind
+    from sigla.regions.refusals import GivenUp
+    from sigla.stores.dynamodb.arming import give_second_region
 
     (follower, target), (primary, source) = here, there
     role, theirs = target.region.role(), source.region.role()
     if role is not None and role.kind is RegionKind.PRIMARY:
         raise Misuse(f"{follower} is the primary of epoch {role.epoch}: name the stores the other way round.")
-    if theirs is not None:
-        if role is None:
-            raise Misuse(f"{primary} has a second region already, and {follower} is not it.")
+    if role is not None and theirs is not None and not theirs.is_alone:
         return
+    if theirs is not None:
+        check_may_be_armed(theirs)
+        if role is not None and role.kind is RegionKind.FOLLOWER:
+            raise GivenUp(epoch=role.epoch, theirs=theirs.epoch)
     if role is None and not target.catalog.is_empty():
         raise Misuse(f"{follower} has schemas of its own: only an empty store joins a registry.")
     tell(f"{primary} gets a second region, {follower}: a copy of all that it has, kept in step as long as this runs.")
-    tell("It goes on as before, but each commit looks at the role, and a second region cannot be taken away again.")
+    if theirs is None:
+        tell("It goes on as before, but each commit looks at the role, and a second region cannot be taken away again.")
     if not asking(args)("Give it one?"):
         raise Refused("Nothing was changed.")
-    contexts = [DEFAULT_CONTEXT, *source.catalog.contexts()]
-    names = str(primary), str(follower)
-    carried_out(armed(source.region, target.region, contexts, names=names, now=source.clock.now()))
+    give_second_region(source, target)
 
 
 def _turn(here: "AwsStore", there: "AwsStore") -> bool:
@@ -79,13 +80,18 @@ def _turn(here: "AwsStore", there: "AwsStore") -> bool:
         print(f"{shown_time(here.clock.now())}  {silent}", flush=True)
         return False
     print(f"{shown_time(here.clock.now())}  {_line(led, followed)}", flush=True)
-    return not (followed.get("apart") or followed.get("waiting_ms", 0) >= PATIENCE_MS or led.get("closed"))
+    stopped = followed.get("apart") or followed.get("given_up") or led.get("closed") or led.get("elsewhere")
+    return not (stopped or followed.get("waiting_ms", 0) >= PATIENCE_MS)
 
 
 def _line(led: Mapping[str, Any], followed: Mapping[str, Any]) -> str:
     """What became of the turns of both."""
     if led.get("closed"):
         return "The other region was promoted, and this one is closed."
+    if led.get("elsewhere"):
+        return "The primary knows another second region than this one."
+    if followed.get("given_up"):
+        return "The follower was given up: `sigla rejoin` has it follow again."
     if followed["role"] == "joining":
         return "The copy is complete." if followed["copied"] else "Copying. It begins 20 minutes after the first role."
     if followed["role"] != "follower" or "behind_ms" not in followed:

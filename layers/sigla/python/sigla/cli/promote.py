@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sigla.opening import TwoRegions
     from sigla.ports.regions import Roles
     from sigla.ports.store import Store
+    from sigla.regions.nouns import Role
     from sigla.settings import Address
 
 DESCRIPTION = """\
@@ -116,6 +117,7 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
     tell(f"{here} becomes the primary, and {there} follows it. No region takes writes for some seconds.")
     if not asking(args)("Promote it?"):
         raise Refused("Nothing was changed.")
+    url, at = regions.pair.urls or (args.url, "")
     done = carried_out(
         promotion.planned(
             regions.here.region,
@@ -124,7 +126,8 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
             rehearse=regions.pair.rehearse,
             token=secrets.token_hex(8),
             now=regions.here.clock.now(),
-            url=args.url or "",
+            url=url or "",
+            at=at,
         )
     )
     if not done.changed:
@@ -157,6 +160,7 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
         return 0
     if role is not None:
         promotion.check_promotable(role, store.clock.now())
+        _check_not_left_behind(role, primary)
     tell_of_force(str(here))
     if not asking(args)("Promote it by force?"):
         raise Refused("Nothing was changed.")
@@ -175,6 +179,19 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
         if number:
             print(f"{number} commits {kept}.")
     return 0
+
+
+def _check_not_left_behind(ours: "Role", primary: "Roles | None") -> None:
+    """A primary that answers and is of a later epoch would close this region at once. Raises GivenUp."""
+    from sigla.errors import StoreError
+    from sigla.regions.refusals import GivenUp
+
+    try:
+        theirs = primary.role() if primary else None
+    except StoreError:
+        return
+    if theirs is not None and theirs.epoch > ours.epoch:
+        raise GivenUp(epoch=ours.epoch, theirs=theirs.epoch)
 
 
 def _close(primary: "Roles", epoch: int) -> str:

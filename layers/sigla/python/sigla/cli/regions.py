@@ -11,6 +11,7 @@ from sigla.cli.promote import address_of_region, opened_pair, opened_region, ref
 from sigla.cli.regions_told import (
     form_of_role,
     may_be_abandoned,
+    shown_other,
     shown_time,
     shown_traces,
     tell_dismissed,
@@ -37,7 +38,8 @@ With two URLs it also says what a forced promotion would lose at this moment.
                                  begin to follow it
   sigla regions follow FOLLOWER PRIMARY
                                  the registry in AWS at the second URL has a second region at the first one, which is
-                                 kept in step each minute until Ctrl-C; with --once it is brought up to now
+                                 kept in step each minute until Ctrl-C; with --once it is brought up to now. Also in
+                                 the place of one that was given up
 """
 
 
@@ -105,7 +107,7 @@ def _show(args: argparse.Namespace, shown: list[dict[str, Any]], missing: list[s
 def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
     role = store.region.role()
     form: dict[str, Any] = {"store": str(address), "newest": store.journal.newest(), **form_of_role(role)}
-    return form if role is None else form | {"kept": store.region.kept()}
+    return form if role is None else form | {"at": role.at, "kept": store.region.kept()}
 
 
 def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
@@ -133,7 +135,8 @@ def _role_of(region: dict[str, Any]) -> str:
     if region["role"] is None:
         return "none, as of a registry without a second region"
     writes = "takes writes" if region["open"] else "takes no writes"
-    peer = f"; the other region is {region['peer']}" if region["peer"] else ""
+    where = f" at {region['at']}" if region.get("at") else ""
+    peer = f"; the other region is {region['peer']}{where}" if region["peer"] else ""
     return f"{region['role']} of epoch {region['epoch']}, {writes}{peer}"
 
 
@@ -150,7 +153,7 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
         role = store.region.role()
         if role and may_be_abandoned(role) and not asking(args)(tell_of_abandonment(str(address), role)):
             raise Refused("Nothing was changed.")
-        done = carried_out(promotion.abandoned(store.region))
+        done = carried_out(promotion.abandoned(store.region, forgets=address.scheme != "file"))
     print("It is given up." if done.changed else "Nothing is left to be given up: nothing was changed.")
     return 0
 
@@ -164,14 +167,12 @@ def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:
     if are_served(urls):
         return dismiss_served(args, urls[0])
     address = address_of_region(urls[0], args.registry)
-    if address.scheme != "file":
-        raise Misuse("The follower of a registry in AWS is not given up yet: give the URL of a server, or file:DIR.")
     with refusals(), opened_region(address) as store:
         role = store.region.role()
         follower = role.peer if role and role.writes and role.is_followed else ""
         if follower:
-            tell_of_dismissal(str(address), follower)
+            tell_of_dismissal(str(address), shown_other(role) if role else follower)
             if not asking(args)(f"Give up {follower}?"):
                 raise Refused("Nothing was changed.")
         done = carried_out(promotion.dismissed(store.region, follower))
-    return tell_dismissed(follower if done.changed else "")
+    return tell_dismissed(follower if done.changed else "", is_table=address.scheme != "file")

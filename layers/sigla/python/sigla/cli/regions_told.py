@@ -79,6 +79,11 @@ def tell_adopted(sentences: "Sequence[str]") -> None:
         print(f"So do {len(sentences) - ADOPTED_SHOWN} more ids.")
 
 
+def shown_other(role: "Role") -> str:
+    """The other region of a role, with the URL where it was last."""
+    return _shown_trace({"name": role.peer, "url": role.at, "seen": 0})
+
+
 def tell_of_dismissal(here: str, follower: str) -> None:
     """What it means to give up the region that follows, before it is asked for."""
     tell(
@@ -87,9 +92,12 @@ def tell_of_dismissal(here: str, follower: str) -> None:
     tell(f"follow. New ids of {here} begin higher, so that none is given twice should that region take writes.")
 
 
-def tell_dismissed(follower: str) -> int:
+def tell_dismissed(follower: str, *, is_table: bool = False) -> int:
     """0. follower: the one that is given up; empty where none was."""
-    if follower:
+    if follower and is_table:
+        print(f"{follower} is given up: another region may follow, by `regions.peer` of the stage file, or with")
+        print("`sigla regions follow` and an empty store.")
+    elif follower:
         print(f"{follower} is given up: another region may follow, with `sigla serve --follow` and an empty directory.")
     else:
         print("No region follows: nothing was changed.")

@@ -102,7 +102,8 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
         print(f"{done.commits} commits of {old} were missing.")
 
     forget = regions.pair.forget
-    if not carried_out(rejoined(regions.here.region, regions.there.region, bring=bring, forget=forget)):
+    here, there, urls = regions.here.region, regions.there.region, regions.pair.urls
+    if not carried_out(rejoined(here, there, bring=bring, forget=forget, tables=urls)):
         print(f"{old} joins or follows already: nothing to do.")
         return 0
     tell_left(left, args.report)

@@ -1,7 +1,7 @@
 """What a registry in AWS does for its other region: a turn each minute, and at once what one of the two has to tell.
 
     the clock      a turn (`stores.dynamodb.region_turns`). Where no region has a role yet, the one that is to be the
-                   primary gives both theirs
+                   primary gives both theirs; a primary whose other region was given up, to one that is empty
     the stream     a primary names its new commits to the other region, on that one's bus of events
     the bus        a follower reads the commits that are named from the other one's table, and carries them out
 
@@ -20,14 +20,12 @@ from sigla import keys, observe
 from sigla.aws.refusals import SILENT, failed
 from sigla.errors import StoreError
 from sigla.functions.journal import SCHEDULES, rows_inserted
-from sigla.model import DEFAULT_CONTEXT
 from sigla.observe import Facts, Teller
-from sigla.regions.arming import armed
 from sigla.regions.following import deliver
-from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.refusals import AlreadyARegion
+from sigla.regions.refusals import NotPromoted
 from sigla.regions.shipping import NotAllowed
+from sigla.stores.dynamodb.arming import give_second_region
 from sigla.stores.dynamodb.comparing import CommitName, JournalComparison
 from sigla.stores.dynamodb.region_turns import RegionTurns, counted
 from sigla.stores.dynamodb.values import unpacked
@@ -42,6 +40,9 @@ COMMITTED: Final = "Committed"
 OFTEN_MS: Final = 60_000
 SELDOM_MS: Final = 1_800_000
 """How often the clock comes, and how often a turn does all that is done now and then."""
+
+STOPS: Final = ("closed", "forgotten", "elsewhere", "given_up")
+"""What keeps a region from being kept in step until a person looks at it."""
 
 ALONE_MS: Final = 900_000
 """For so long an instance may be at a copy: then Lambda has ended it."""
@@ -69,8 +70,8 @@ class OtherRegionTold:
 class Replaying:
     """What Lambda calls.
 
-    here, there: the registry in both regions, and what people call these. becomes: what this one is to be while its
-    data do not say. told: tells the other region. tell: takes the line of each invocation.
+    here, there: the registry in both regions, as the settings say. becomes: what this one is to be while its data do
+    not say. told: tells the other region. tell: takes the line of each invocation.
     """
 
     def __init__(
@@ -80,7 +81,6 @@ class Replaying:
         told: OtherRegionTold,
         *,
         registry: str,
-        names: tuple[str, str],
         becomes: RegionKind,
         tell: Teller = observe.tell,
     ) -> None:
@@ -88,7 +88,6 @@ class Replaying:
         self._there = there
         self._told = told
         self._registry = registry
-        self._names = names
         self._becomes = becomes
         self._tell = tell
         self._clock = here.clock
@@ -122,8 +121,10 @@ class Replaying:
         did = dict[str, Any](RegionTurns(self._here, self._there, far=is_seldom, alone_ms=ALONE_MS)())
         if not did:
             return self._begin()
+        if did.get("alone"):
+            return self._begin_again()
         flags = {name: int(value) for name, value in did.items() if isinstance(value, bool)}
-        return {**did, **flags, "stopped": flags.get("closed", 0) + flags.get("forgotten", 0) + did.get("apart", 0)}
+        return {**did, **flags, "stopped": sum(flags.get(name, 0) for name in STOPS) + did.get("apart", 0)}
 
     def _begin(self) -> Facts:
         """Both regions get their roles, if this is the one to say so. Nothing is written where anything is in the way.
@@ -132,20 +133,23 @@ class Replaying:
         """
         if self._becomes is not RegionKind.PRIMARY:
             return {"role": "none"} | ({} if self._here.catalog.is_empty() else self._stopped("it is not empty"))
-        theirs = self._there.region.role()
-        if theirs is None and not self._there.catalog.is_empty():
-            return self._stopped("the other region has schemas of its own")
-        contexts = [DEFAULT_CONTEXT, *self._here.catalog.contexts()]
+        return self._give_second_region("none")
+
+    def _begin_again(self) -> Facts:
+        """A primary that no region follows any more gets the one of the settings, if that is new."""
+        return self._give_second_region(RegionKind.PRIMARY.value)
+
+    def _give_second_region(self, kind: str) -> Facts:
+        if self._there.region.role() is None and not self._there.catalog.is_empty():
+            return self._stopped("the other region has schemas of its own", kind)
         try:
-            carried_out(
-                armed(self._here.region, self._there.region, contexts, names=self._names, now=self._clock.now())
-            )
-        except AlreadyARegion as wrong:
-            return self._stopped(str(wrong))
+            give_second_region(self._here, self._there)
+        except NotPromoted as wrong:
+            return self._stopped(str(wrong), kind)
         return {"role": RegionKind.PRIMARY.value, "armed": 1}
 
-    def _stopped(self, why: str) -> Facts:
-        return {"role": "none", "stopped": 1, "why": why}
+    def _stopped(self, why: str, kind: str = "none") -> Facts:
+        return {"role": kind, "stopped": 1, "why": why}
 
     # --- what is told at once ----------------------------------------------------------------------------------------
 
@@ -154,7 +158,7 @@ class Replaying:
         rows = [(keys.journal_at(item["sk"]), unpacked(item["form"])) for item in rows_inserted(event, self._registry)]
         told = [(at, row) for at, row in rows if "epoch" in row]
         role = self._here.region.role() if told else None
-        if role is None or role.kind is not RegionKind.PRIMARY:
+        if role is None or role.kind is not RegionKind.PRIMARY or role.is_alone or role.is_elsewhere(self._there.url):
             return {"named": 0}
         names = [(at, str(row["nonce"])) for at, row in told if row["epoch"] == role.epoch]
         if names:

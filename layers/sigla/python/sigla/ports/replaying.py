@@ -136,3 +136,8 @@ class RegionPair(Protocol):
     def forget(self) -> Callable[[], None] | None:
         """Takes the catalog of the other region away; None where a region that joins begins with nothing anyway."""
         ...
+
+    @property
+    def urls(self) -> tuple[str, str] | None:
+        """By which their data name each other, here first; None where a region says itself where it is served."""
+        ...

@@ -36,7 +36,8 @@ class BodiesInStep(BodiesInFront):
 
     required: a body that the other region does not take in time is refused (BodyNotInBoth). Otherwise the registration
     goes on, and `tell` gets a line: the journal brings the body there later. One that was silent is not asked again for
-    some seconds. region: the name of the other one. is_followed: whether that is to have bodies, as the roles say.
+    some seconds. region: the name of the other one. is_followed: whether that is to have bodies, as the roles said a
+    while ago; is_followed_now: as they say, which is asked where it does not answer: it may have been given up.
 
     Not for a directory, in whose unit of work nothing may wait for a network.
     """
@@ -51,6 +52,7 @@ class BodiesInStep(BodiesInFront):
         tell: Callable[[dict[str, Any]], None],
         clock: Clock,
         is_followed: Callable[[], bool] = lambda: True,
+        is_followed_now: Callable[[], bool] = lambda: True,
         patience_s: float = PATIENCE_S,
     ) -> None:
         super().__init__(here)
@@ -60,6 +62,7 @@ class BodiesInStep(BodiesInFront):
         self._tell = tell
         self._clock = clock
         self._is_followed = is_followed
+        self._is_followed_now = is_followed_now
         self._silent_until = 0
         self._patience_s = patience_s
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="bodies")
@@ -97,6 +100,8 @@ class BodiesInStep(BodiesInFront):
         except Taken:
             raise
         except (StoreError, TimeoutError) as silent:
+            if not self._is_followed_now():
+                return
             if self._required:
                 raise BodyNotInBoth(region=self._region) from silent
             self._tell({"event": OUT_OF_STEP, "context": key.context, "id": key.id, "region": self._region})

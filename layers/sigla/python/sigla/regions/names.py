@@ -4,6 +4,6 @@ import secrets
 import socket
 
 
-def drawn_name() -> str:
-    """The host's name, and 64 bits at random: drawn once, and kept in the role of the region."""
-    return f"{socket.gethostname()}-{secrets.token_hex(8)}"
+def drawn_name(place: str = "") -> str:
+    """The place, or the host's name, and 64 bits at random: drawn once, and kept in the role of the region."""
+    return f"{place or socket.gethostname()}-{secrets.token_hex(8)}"

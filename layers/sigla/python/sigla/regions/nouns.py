@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from sigla.model import SchemaId
 
@@ -94,6 +95,17 @@ class Role:
     def is_followed(self) -> bool:
         """Whether a primary has a region that follows, or that is to follow after a promotion by plan."""
         return bool(self.peer) and ("://" not in self.peer or bool(self.token))
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is a primary that no region follows, and none is to be told how far ids are given."""
+        return self.kind is RegionKind.PRIMARY and not self.peer
+
+    def is_elsewhere(self, url: str) -> bool:
+        """Whether the other region is known to be in another place than this one: host, or table, and query differ."""
+        where = self.peer if "://" in self.peer else self.at
+        known, asked = urlsplit(where), urlsplit(url)
+        return bool(where) and (known.netloc, known.query) != (asked.netloc, asked.query)
 
     def follows(self, other: "Role") -> bool:
         """Whether it is the follower of the other one, and has everything as soon as that is told."""

@@ -48,11 +48,12 @@ class Promotion(NamedTuple):
 
 
 def planned(
-    here: Roles, there: Roles, drain: Drain, *, rehearse: Rehearsal, token: str, now: int, url: str = ""
+    here: Roles, there: Roles, drain: Drain, *, rehearse: Rehearsal, token: str, now: int, url: str = "", at: str = ""
 ) -> Course[Promotion]:
     """Promotes this region; nothing is lost. token: of this call. now: milliseconds since the epoch.
 
     url: by which the other region reaches this one, which it follows from then on; empty: by the name that it knows.
+    at: where that is, if it is a table: this region knows it by its name at once, since it never asks.
 
     Raises NoSecondRegion, NotTheFollower, StillJoining, RoleTooNew, NotRehearsed, ToRejoin before anything is changed;
     RegionsApart, RoleChanged and StoreError then: it may be called again, or be taken back (`undone`).
@@ -76,7 +77,10 @@ def planned(
         if apart:
             yield from _check_under_way(here, there, ours, theirs)
             raise RegionsApart(what=" ".join(apart))
-        ours = yield from set_role(here, ours, _primary(ours, theirs))
+        primary = _primary(ours, theirs)
+        if at and theirs.name:
+            primary = replace(primary, peer=theirs.name, at=at)
+        ours = yield from set_role(here, ours, primary)
         theirs = yield from _role(there)  # it may have taken note of its follower since
         if not _is_last_step(ours, theirs):
             raise RoleChanged
@@ -125,9 +129,10 @@ def closed(there: Roles, epoch: int) -> Course[bool]:
     return True
 
 
-def abandoned(here: Roles) -> Course[Promotion]:
+def abandoned(here: Roles, *, forgets: bool = False) -> Course[Promotion]:
     """Gives up the other region, which does not come back: what it had and this one lacks is lost.
 
+    forgets: whether this one does not look for it any more, as a server does by its URL; it is alone from then on.
     Raises NoSecondRegion, NotTheFollower if this region is not the primary.
     """
     ours = yield from _role(here)
@@ -135,9 +140,10 @@ def abandoned(here: Roles) -> Course[Promotion]:
         raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary")
     if ours.reconciled:
         return Promotion(ours, changed=False)
-    return Promotion(
-        (yield from set_role(here, ours, replace(ours, reconciled=True, lost="", traces=""))), changed=True
-    )
+    role = replace(ours, reconciled=True, lost="", traces="")
+    if forgets and not ours.is_followed:
+        role = replace(role, peer="", at="")
+    return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
 def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]:

@@ -132,6 +132,20 @@ class NotToRejoin(NotPromoted):
     text = "The region to rejoin is {kind} of epoch {epoch}, not before that of its primary: see `sigla regions`"
 
 
+class HasAFollower(NotPromoted):
+    text = (
+        "Region {region} follows this registry already, and there can be one: if it is lost for good, "
+        "`sigla regions dismiss` makes room for another"
+    )
+
+
+class GivenUp(NotPromoted):
+    text = (
+        "This follower of epoch {epoch} was given up, or left behind: its primary answers, and is in epoch {theirs}. "
+        "`sigla rejoin` has it follow again"
+    )
+
+
 class AlreadyPromoted(NotPromoted):
     text = "A primary of epoch {epoch} takes writes: there is nothing to take back. Promote the other region instead"
 

@@ -19,6 +19,7 @@ from typing import Final
 
 from sigla.ports.regions import Roles
 from sigla.regions import promotion
+from sigla.regions.arming import check_may_be_armed
 from sigla.regions.giving import Course
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotTheFollower, NotToRejoin, RoleChanged
@@ -30,26 +31,40 @@ ANEW: Final = "anew"
 
 
 def rejoined(
-    here: Roles, there: Roles, *, bring: Callable[[], None], forget: Callable[[], None] | None, url: str = ""
+    here: Roles,
+    there: Roles,
+    *,
+    bring: Callable[[], None],
+    forget: Callable[[], None] | None,
+    url: str = "",
+    tables: tuple[str, str] | None = None,
 ) -> Course[bool]:
     """Whether anything was to be done.
 
     bring: what is missing here, and marks it. forget: all rows but those above; None where a region that joins begins
     with nothing anyway, and this one stays closed. url: of here, for a server that makes its copy by itself.
 
-    Raises NoSecondRegion, NotTheFollower, NotToRejoin, RoleChanged, and what these raise.
+    tables: the URLs of here and there, where these are tables: here knows the other one by its name before that joins.
+    One that was given up while it followed comes back in the same way; it has nothing to be brought.
+
+    Raises HasAFollower, NoSecondRegion, NotTheFollower, NotToRejoin, RoleChanged, and what these raise.
     """
-    theirs = yield from _closed(here, there)
+    if tables:
+        yield from _check_has_place(here, there)
+    theirs = yield from _closed(here, there, follower=tables is not None)
     if theirs is None:
         return False
+    token, peer = (ANEW, url) if url else (_FORGETS, tables[0] if tables else theirs.peer)
+    joining = replace(theirs, kind=RegionKind.JOINING, open=True, token=token, peer=peer)
+    if theirs.kind is RegionKind.FOLLOWER:  # from now on it is not promoted
+        theirs = yield from promotion.set_role(there, theirs, joining)
     if theirs.kind is RegionKind.PRIMARY:
         yield bring
-        ours = yield from _reconciled(here, theirs.name)
+    ours = yield from _reconciled(here, theirs.name, tables[1] if tables else "")
+    if theirs.kind is RegionKind.PRIMARY:
         if forget is None and not url:
             return True
-        token, peer = (ANEW, url) if url else (_FORGETS, theirs.peer)
-        joining = replace(theirs, epoch=ours.epoch, kind=RegionKind.JOINING, open=True, token=token, peer=peer)
-        theirs = yield from promotion.set_role(there, theirs, joining)
+        theirs = yield from promotion.set_role(there, theirs, replace(joining, epoch=ours.epoch))
     if theirs.token == ANEW:
         return True
     if forget is not None:
@@ -67,8 +82,27 @@ def brought(here: Roles, there: Roles, *, bring: Callable[[], None]) -> Course[b
     return True
 
 
-def _closed(here: Roles, there: Roles) -> Course[Role | None]:
-    """The region that comes back, closed; None where nothing is to be done, because it joins or follows."""
+def _check_has_place(here: Roles, there: Roles) -> Course[None]:
+    """Whether a region that comes back may follow then. Raises HasAFollower, NoSecondRegion, ToAbandon."""
+    ours, theirs = yield from promotion.both_roles(here, there)
+    if ours.writes and theirs.name != ours.peer and (_is_left_behind(theirs, ours) or _has_begun(theirs)):
+        check_may_be_armed(reconciled(ours, theirs.name))
+
+
+def _has_begun(theirs: Role) -> bool:
+    """Whether it has begun to rejoin, and was cut off."""
+    return theirs.kind is RegionKind.JOINING and theirs.token == _FORGETS
+
+
+def _is_left_behind(theirs: Role, ours: Role) -> bool:
+    return theirs.kind is not RegionKind.JOINING and theirs.epoch < ours.epoch
+
+
+def _closed(here: Roles, there: Roles, *, follower: bool = False) -> Course[Role | None]:
+    """The region that comes back, closed; None where nothing is to be done, because it joins or follows.
+
+    follower: also one that followed when it was given up.
+    """
     ours, theirs = yield from promotion.both_roles(here, there)
     if not ours.writes:
         raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary that takes writes")
@@ -76,15 +110,18 @@ def _closed(here: Roles, there: Roles) -> Course[Role | None]:
         raise NotToRejoin(epoch=theirs.epoch, kind=theirs.kind.value)
     if theirs.kind is RegionKind.PRIMARY:
         return (yield from promotion.set_role(there, theirs, replace(theirs, open=False)))
-    return theirs if theirs.kind is RegionKind.JOINING and theirs.token == _FORGETS else None
+    return theirs if _has_begun(theirs) or (follower and _is_left_behind(theirs, ours)) else None
 
 
-def _reconciled(here: Roles, name: str) -> Course[Role]:
-    """name: of the region that is back."""
+def _reconciled(here: Roles, name: str, url: str) -> Course[Role]:
+    """name: of the region that is back. url: where it is, if it follows from then on and never says so itself."""
     role: Role | None = yield partial(here.role)
     if role is None or not role.writes:
         raise RoleChanged
-    return (yield from promotion.set_role(here, role, reconciled(role, name)))
+    known = reconciled(role, name)
+    if name and url:
+        known = replace(known, peer=name, at=url, token="")
+    return (yield from promotion.set_role(here, role, known))
 
 
 def reconciled(role: Role, name: str) -> Role:

@@ -13,10 +13,11 @@ REMEMBERED_MS: Final = 60_000
 class RegionStanding:
     """look: reads what this region is. follows: what it is without a role: one that waits to be joined.
 
-    For one thread.
+    url: of the region that the settings name. For one thread.
     """
 
-    def __init__(self, look: Callable[[], RegionState], clock: Clock, *, follows: bool) -> None:
+    def __init__(self, look: Callable[[], RegionState], clock: Clock, *, follows: bool, url: str = "") -> None:
+        self._url = url
         self._look = look
         self._clock = clock
         self._follows = follows
@@ -35,9 +36,17 @@ class RegionStanding:
         return self._kind_of(self._seen[0])
 
     def is_followed(self) -> bool:
-        """Whether it is a primary whose other region was not passed over, within the last minute. Raises StoreError."""
+        """Whether it is a primary that the region of the settings follows, within the last minute. Raises StoreError.
+
+        A region that was passed over, or given up, does not; nor does any while the settings name another one.
+        """
         role = self._role()
-        return role is not None and role.writes and role.reconciled
+        return role is not None and role.writes and role.is_followed and not role.is_elsewhere(self._url)
+
+    def is_followed_now(self) -> bool:
+        """Raises StoreError."""
+        self.kind_now()
+        return self.is_followed()
 
     def adopts(self) -> bool:
         """Whether it is a primary that was promoted by force, within the last minute. Raises StoreError."""

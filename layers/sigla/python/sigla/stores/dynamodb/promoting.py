@@ -57,6 +57,7 @@ class TablePair:
             raise NoSecondRegion
         self._clock = here.clock
         self._there = there.tools
+        self._stores = here, there
         self._numbers = there.catalog.numbers, here.catalog.numbers
         self._comparison = JournalComparison(here, there, role)
 
@@ -72,6 +73,11 @@ class TablePair:
 
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         mark_brought(self._there, shipments)
+
+    @property
+    def urls(self) -> tuple[str, str]:
+        here, there = self._stores
+        return here.url, there.url
 
     @property
     def forget(self) -> Callable[[], None]:

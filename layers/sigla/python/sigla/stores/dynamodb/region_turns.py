@@ -2,10 +2,12 @@
 
     primary     it looks at the other region's role. A greater epoch there closes this one: it was
                 promoted. None there is told: that table was made anew, or is another one. It tells
-                ceilings again: that of the default context, and with `far` all of them
+                ceilings again: that of the default context, and with `far` all of them. Where no region
+                follows, or another one than is asked here, it asks nothing
     joining     it goes on with the copy of the other region's table, and follows once that is complete
     follower    it compares the two journals, and carries out what is missing here: of the last minutes, and with
                 `far` of the last hour
+                neither does anything once its primary has given it up
     no role     nothing
 
 Each turn may be cut off, repeated, and done by several at once.
@@ -78,6 +80,10 @@ class RegionTurns:
 
     def _lead(self, role: Role) -> Facts:
         """The other region's silence hinders nothing: a commit rests on the role here."""
+        if role.is_alone:
+            return {"alone": True}
+        if role.is_elsewhere(self._there.url):
+            return {"elsewhere": True}
         try:
             theirs = self._there.region.role()
         except StoreError:
@@ -109,10 +115,13 @@ class RegionTurns:
         here, there = self._here, self._there
         if role.token:  # its catalog is being forgotten (`regions.rejoining`)
             return {"copied": False}
-        if not self._copies_alone(until):
+        theirs = there.region.role()
+        if _is_given_up(role, theirs):
+            return {"given_up": True}
+        if not _is_known(role, theirs) or not self._copies_alone(until):
             return {"copied": False}
         theirs = there.region.role()
-        if theirs is None or theirs.kind is not RegionKind.PRIMARY:
+        if theirs is None or theirs.kind is not RegionKind.PRIMARY or not _is_known(role, theirs):
             return {"copied": True}
         following = replace(role, kind=RegionKind.FOLLOWER, epoch=theirs.epoch, armed=theirs.armed)
         return {"copied": True, "follows": here.region.set_role(role, following)}
@@ -137,6 +146,8 @@ class RegionTurns:
     # --- follower ----------------------------------------------------------------------------------------------------
 
     def _follow(self, role: Role, until: float) -> Facts:
+        if _is_given_up(role, self._there.region.role()):
+            return {"given_up": True}
         comparison = JournalComparison(self._here, self._there, role)
         verdicts = comparison.catch_up(until, back_ms=FAR_MS if self._far else NEAR_MS)
         now, waits = self._clock.now(), comparison.waits()
@@ -147,6 +158,19 @@ class RegionTurns:
             "apart": waits.apart,
             "behind_ms": max(0, now - comparison.complete_up_to()),
         }
+
+
+def _is_given_up(ours: Role, theirs: Role | None) -> bool:
+    """Whether a region that follows, or joins, is not to go on: it was given up, or another one took over."""
+    if theirs is None or theirs.kind is not RegionKind.PRIMARY:
+        return False
+    is_left_behind = ours.kind is RegionKind.FOLLOWER and theirs.epoch > ours.epoch
+    return is_left_behind or ours.name in theirs.given_up
+
+
+def _is_known(ours: Role, theirs: Role | None) -> bool:
+    """Whether the primary knows a region that joins by its name: until then the copy does not begin."""
+    return not ours.name or theirs is None or theirs.peer == ours.name
 
 
 def counted(verdicts: Counter[Verdict]) -> Facts:

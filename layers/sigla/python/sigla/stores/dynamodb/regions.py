@@ -77,6 +77,18 @@ class AwsRegion:
         standing = self.look(context).counter
         return standing is not None and standing.epoch == epoch
 
+    def raise_alone(self, context: str, role: Role, ceiling: SchemaId) -> bool:
+        """As `raise_own`, while this role stands, by which no region follows. False if nothing was written."""
+        counter, stands = self._places.counter(context), equals(turn=role.turn)
+        lower = equals(epoch=role.epoch) & Condition("#ceiling < :ceiling", {"ceiling": ceiling})
+        write = update(counter, {"ceiling": ceiling}, when=lower)
+        try:
+            self._table.transact([condition_check(self._places.role(), stands), write])
+        except Cancelled:
+            standing = self.look(context).counter
+            return standing is not None and standing.epoch == role.epoch and standing.ceiling >= ceiling
+        return True
+
     def pass_over(self, context: str, epoch: int, to: SchemaId) -> bool:
         within = Condition("#epoch = :epoch AND #ceiling >= :next AND #next < :next", {"epoch": epoch, "next": to})
         if self._did(context, {"next": to}, within):

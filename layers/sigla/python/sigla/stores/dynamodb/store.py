@@ -72,9 +72,22 @@ class AwsStore:
     @cached_property
     def catalog(self) -> "AwsCatalog":
         from sigla.stores.dynamodb.catalog import AwsCatalog
+        from sigla.stores.dynamodb.peers import PeerByRole
 
-        peer = self.there.region if self.there else None
-        return AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry, peer=peer)
+        made = AwsCatalog(self._clients.dynamodb, self._table, self.clock, registry=self._registry)
+        there, url = (self.there.region, self.there.url) if self.there else (None, "")
+        made.peer = PeerByRole(made.region, there, url)
+        return made
+
+    @property
+    def url(self) -> str:
+        """By which the data of the other region name this one."""
+        return f"dynamodb+s3://{self._table}/{self._bucket}?region={self.place}"
+
+    @property
+    def place(self) -> str:
+        """The region of AWS."""
+        return self._clients.region
 
     @property
     def region(self) -> "AwsRegion":

@@ -48,6 +48,7 @@ class DirectoryPair:
         """They are met again, and found."""
 
     forget = None
+    urls = None
 
     def _form(self, store: "EmbeddedStore", position: int) -> bytes:
         return next(store.journal.forms(position - 1))[1]
