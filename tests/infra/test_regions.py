@@ -106,6 +106,7 @@ def test_no_other_function_reaches_another_region(regions_stack: Template) -> No
     reached = {each for each in allowed(regions_stack, "Service") if "sigla-there" in each[1]}
     assert reached == {
         *((f"dynamodb:{action}Item", TABLE) for action in ("BatchGet", "ConditionCheck", "Update")),
+        ("dynamodb:Query", TABLE),
         *(
             (f"s3:{action}Object", f"{BUCKET}/default/{kind}/*")
             for kind in ("schemas", "guids")
@@ -117,6 +118,8 @@ def test_no_other_function_reaches_another_region(regions_stack: Template) -> No
     assert list(given["OtherRole"]["Condition"].values()) == [
         {"dynamodb:LeadingKeys": ["default#g", "default#region#*", "default#x#*"]}
     ]
+    read = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["default#j#*"]}}
+    assert given["OtherCommits"]["Condition"] == read, "of what is committed there, its journal tells"
     assert given["OtherBodies"]["Condition"] == {"Null": {"s3:if-none-match": "false"}}, "nothing there is replaced"
 
 

@@ -47,7 +47,7 @@ def function(settings: Settings, environ: Environ, extension: Extension, opened:
 
 def _table(settings: Settings, own: Instance) -> app.MakeTable | None:
     """What answers in one of two regions; None in others. Raises InvalidSetting."""
-    if own.standing is None:
+    if (other := own.other) is None:
         return None
     from sigla.remote.failures import RemoteMisused
     from sigla.remote.primary import RemotePrimary  # who has one region needs no client of HTTP
@@ -58,7 +58,7 @@ def _table(settings: Settings, own: Instance) -> app.MakeTable | None:
         there = RemotePrimary(settings.region_url, "", clock) if settings.region_url else None
     except RemoteMisused as wrong:
         raise InvalidSetting(f"{PREFIX}REGION_URL: {wrong}") from None
-    return partial(TwoRegionsTable, AskedRegion(there, own.standing, clock))
+    return partial(TwoRegionsTable, AskedRegion(there, other.standing, clock, other.brought_back))
 
 
 def any_foreign(owners: Collection[Ownership]) -> bool:

@@ -29,7 +29,6 @@ from sigla.ports.store import Store
 from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zones
 from sigla.region_parts import OtherRegionParts, region_views
-from sigla.regions.standing import RegionStanding
 from sigla.registry import Options, Registry
 from sigla.registry.resources import OFFERED_BYTES
 from sigla.registry.steps import known, parsed
@@ -70,7 +69,7 @@ class Instance(NamedTuple):
     """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
 
     ownership: None where the identity is not compared. issuer_keys: where those of issuers are; None: they are asked.
-    standing: which of two regions it is in; None where there is no other one to ask.
+    other: what is for the other one of two regions; None where a registry has one.
     """
 
     registry: Registry
@@ -80,7 +79,7 @@ class Instance(NamedTuple):
     counts: Counts
     ownership: Ownership | None = None
     issuer_keys: Callable[[], KeySource] | None = None
-    standing: RegionStanding | None = None
+    other: OtherRegionParts | None = None
 
 
 @contextmanager
@@ -135,10 +134,7 @@ class TableAndBucket:
             if other:
                 registry = replace(registry, catalog=other.catalog(registry))
             calls = self.clients.calls
-            standing = other.standing if other else None
-            yield Instance(
-                registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys, standing
-            )
+            yield Instance(registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys, other)
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 """What a registry in AWS is made of besides, where it has another region: bodies in both, and what is not here."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -9,6 +10,7 @@ from sigla.ports.region_views import RegionViews
 from sigla.regions.absence import NothingConcluded
 from sigla.regions.adoption import AdoptedIds, given_before
 from sigla.regions.bodies import BodiesInStep
+from sigla.regions.moved import Moved
 from sigla.regions.nouns import RegionKind
 from sigla.regions.standing import RegionStanding
 from sigla.registry import Registry
@@ -21,11 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OtherRegionParts:
-    """standing: which of the two this is. in_step: the bodies of both; closed by whoever made it."""
+    """standing: which of the two this is. in_step: the bodies of both; closed by whoever made it.
+
+    brought_back: as `web.two_regions.AskedRegion` has it.
+    """
 
     store: "AwsStore"
     standing: RegionStanding
     in_step: BodiesInStep
+    brought_back: Callable[[Moved], bool]
 
     @classmethod
     def of(cls, settings: Settings, store: "AwsStore", there: "AwsStore") -> Self:
@@ -42,7 +48,13 @@ class OtherRegionParts:
             is_followed=standing.is_followed,
             is_followed_now=standing.is_followed_now,
         )
-        return cls(store, standing, in_step)
+
+        def brought_back(moved: Moved) -> bool:
+            from sigla.stores.dynamodb.bringing import BroughtBack  # for who follows, and sends a write on
+
+            return BroughtBack(store, there)(moved)
+
+        return cls(store, standing, in_step, brought_back)
 
     def catalog(self, registry: Registry) -> Catalog:
         """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""

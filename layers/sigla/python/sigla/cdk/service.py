@@ -63,6 +63,7 @@ class Grants:
             *self.shared_keks(),
             *other_region.of_roles(self.settings, "dynamodb:BatchGetItem"),
             *other_region.of_bodies(self.settings),
+            *other_region.of_commits(self.settings),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
             *(self.walls() if self.pooled and self.settings.registries else []),
             *self.found_and_told(log),

@@ -8,6 +8,8 @@ from sigla.model import SchemaId
 from sigla.ports.replaying import Shipment
 from sigla.regions.replay import JournalPlace
 
+MOVED: Final = "x-sigla-moved"
+"""Beside the answer to a write that was sent on: what it has moved, told to the region that has sent it."""
 FOLLOWER: Final = "x-sigla-follower"
 """Beside a request that is sent on: the credentials of the follower itself, with which it asks for the journal."""
 

@@ -46,6 +46,15 @@ class OutcomeNotKnown(NotForwarded):
     text = "Error while forwarding {operation} request to the leader; whether it was carried out is not known"
 
 
+class NotBackYet(NotForwarded):
+    """The request was sent on and carried out, and cannot be read here."""
+
+    text = (
+        "Error while forwarding {operation} request to the leader; it was carried out there, and did not come back to "
+        "this region in time"
+    )
+
+
 class NotFollowed(OperationNotPermitted):
     text = "This registry cannot be followed: {why}"
 

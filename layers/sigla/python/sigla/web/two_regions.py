@@ -4,6 +4,8 @@
     the follower    answers reads by what is here. What is not here is asked at the primary: nothing is concluded from
                     absence. What writes goes there, and what is compared with the newest versions
     one that joins  sends everything on: it has a part of what there is
+    own writes      who wrote through the follower reads there what was written: the answer waits until it is here, in
+                    whichever environment it is read; if that takes too long, the answer is 50003
     silence         50003, and of a write that was sent on and not answered that it is not known whether it was done;
                     but what an id means is known by its body
 
@@ -11,6 +13,7 @@ A request that was sent on is not sent on again. Callers are known by the keys o
 along, so that those for writers are keys of both.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -20,10 +23,12 @@ from starlette.types import Receive
 from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Refusal, StoreError, Unauthorized
 from sigla.ports.clock import Clock
-from sigla.ports.primary import Forwards, NotSent
+from sigla.ports.primary import MOVED, Forwarded, Forwards, NotSent
+from sigla.regions import moved
 from sigla.regions.adoption import AdoptedIds
+from sigla.regions.moved import Moved
 from sigla.regions.nouns import RegionKind
-from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
+from sigla.regions.refusals import NotBackYet, NotForwarded, OutcomeNotKnown
 from sigla.regions.standing import RegionStanding
 from sigla.registry import Registry
 from sigla.web.api.call import Call
@@ -54,15 +59,19 @@ SILENT_MS: Final = 5_000
 
 @dataclass
 class AskedRegion:
-    """there: its API; None where that is not known. silent_until: nothing is sent on before, by `Clock.elapsed`."""
+    """there: its API; None where that is not known. silent_until: nothing is sent on before, by `Clock.elapsed`.
+
+    brought_back: whether what a write there has moved can be read here, which it waits for.
+    """
 
     there: Forwards | None
     standing: RegionStanding
     clock: Clock
+    brought_back: Callable[[Moved], bool]
     silent_until: int = field(default=0, init=False)
 
     def forward(self, call: Call, route: Route, body: bytes) -> Answer:
-        """What it answers. Raises NotForwarded, OutcomeNotKnown."""
+        """What it answers. Raises NotForwarded, OutcomeNotKnown, NotBackYet."""
         asks = route.access in (READ, OPEN)
         if self.there is None or FORWARD in call.headers or self.clock.elapsed() < self.silent_until:
             raise not_forwarded(route, NotForwarded)
@@ -74,7 +83,17 @@ class AskedRegion:
             is_known_not_done = asks or isinstance(silence, NotSent)
             raise not_forwarded(route, NotForwarded if is_known_not_done else OutcomeNotKnown) from None
         call.body_read = True
+        if not asks and not self._is_back(found):
+            raise not_forwarded(route, NotBackYet)
         return answer_brought(found)
+
+    def _is_back(self, found: Forwarded) -> bool:
+        """Also where nothing was written, and where an older release has answered."""
+        try:
+            told = moved.moved_of(found.headers[MOVED])
+        except (LookupError, ValueError):
+            return True
+        return self.brought_back(told)
 
 
 class TwoRegionsTable(RouteTable):
@@ -88,6 +107,15 @@ class TwoRegionsTable(RouteTable):
         self._standing = other.standing
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
+        if FORWARD not in call.headers:
+            return await self._answered(call, receive)
+        with moved.noted() as notes:
+            answer = await self._answered(call, receive)
+        if call.found is not None and call.found.route.access not in (READ, OPEN):
+            answer.headers = (*answer.headers, (MOVED.encode(), moved.header_of(notes.moved).encode()))
+        return answer
+
+    async def _answered(self, call: Call, receive: Receive) -> Answer:
         if call.method == "OPTIONS":
             return await super()._answer(call, receive)
         self._check_wanted(call)

@@ -40,6 +40,14 @@ def of_bodies(settings: Settings) -> list[iam.PolicyStatement]:
     ]
 
 
+def of_commits(settings: Settings) -> list[iam.PolicyStatement]:
+    """What that region has committed at the wish of a client of this one, which is to read it here."""
+    if not settings.regions.peer:
+        return []
+    bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{settings.registry_name}#j#*"]}}
+    return [allow("OtherCommits", "dynamodb:BatchGetItem", "dynamodb:Query", on=[arn_of_table(settings)], when=bound)]
+
+
 def arn_of_bucket(settings: Settings) -> str:
     return f"arn:{Aws.PARTITION}:s3:::{settings.regions.bucket}"
 

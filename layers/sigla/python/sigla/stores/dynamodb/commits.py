@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 
 from sigla import journal
 from sigla.changes import Change, VersionPurged
-from sigla.errors import Conflict, StoreError
+from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
 from sigla.model import BodyKey
+from sigla.regions import moved
 from sigla.stores.dynamodb import changes, histories, sweeping
 from sigla.stores.dynamodb.actions import Action, checked, put, rests_on_another
 from sigla.stores.dynamodb.numbers import numbered
@@ -77,9 +78,10 @@ class Commits:
                 self.tools.table.write_all(planned.claims)
             try:
                 telling = self._telling(change, planned.effects, at, by, epoch) if journaled else []
-                self.tools.table.transact(checked(planned.actions + telling, guard.check))
+                self._transact(checked(planned.actions + telling, guard.check), (at, change.nonce), told=journaled)
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
+                    _note(at, change.nonce, told=journaled)
                     return planned
                 if self.tools.fence.refused(guard):
                     continue
@@ -90,6 +92,15 @@ class Commits:
             else:
                 return planned
         raise Conflict
+
+    def _transact(self, actions: Sequence[Action], name: tuple[int, str], *, told: bool) -> None:
+        """told: whether the journal tells of it. Raises Cancelled, OutcomeUnknown, and what `Table.transact` raises."""
+        try:
+            self.tools.table.transact(actions)
+        except OutcomeUnknown:
+            _note(*name, told=told)
+            raise
+        _note(*name, told=told)
 
     def asker_of(self, change: Change) -> str:
         """The token of whoever asked for a change first, if another finishes it now."""
@@ -120,6 +131,11 @@ class Commits:
             if (head.revision, head.referred) != (change.head.revision + done, change.head.referred):
                 raise Conflict
             self.commit(VersionPurged(head, row, change.ts, f"{change.nonce}-{done}", author=change.author))
+
+
+def _note(at: int, nonce: str, *, told: bool) -> None:
+    if told:
+        moved.committed(at, nonce)
 
 
 def _has_moved(planned: CommitPlan, items: Sequence[Item]) -> bool:

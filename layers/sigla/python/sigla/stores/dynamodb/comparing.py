@@ -7,6 +7,7 @@ reading began. When all of them are here, this region is complete up to that mom
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Executor
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -47,12 +48,18 @@ class Waits(NamedTuple):
 
 
 class JournalComparison:
-    """here: the table that follows in the epoch of its role. Any thread may use it, one at a time."""
+    """here: the table that follows in the epoch of its role. Any thread may use it, one at a time.
 
-    def __init__(self, here: "AwsStore", there: "AwsStore", role: Role) -> None:
+    pool: asks the parts of the other journal side by side; without it they are asked one after the other.
+    """
+
+    def __init__(self, here: "AwsStore", there: "AwsStore", role: Role, pool: Executor | None = None) -> None:
         self._here = here
         self._there = there
+        self._pool = pool
         self._places = here.tools.places
+        self.is_complete = False
+        """Whether all was here that the other table had when `catch_up` began."""
         self._check = follows(self._places, role)
 
     @property
@@ -80,11 +87,12 @@ class JournalComparison:
                 return verdicts
         if verdicts.keys() <= {Verdict.CARRY_OUT, Verdict.KNOWN} or next(self.missing(since), None) is None:
             self._note(begun)
+            self.is_complete = True
         return verdicts
 
     def missing(self, since: int) -> Iterator[Shipment]:
         """Commits of the other table from a time on whose rows are not here, in the order of their times."""
-        rows = self._there.journal.rows(since, brought=False)
+        rows = self._there.journal.rows(since, brought=False, pool=self._pool)
         while some := list(islice(rows, MOST_READ)):
             told = {self._places.journal(at, row["nonce"]): (at, row) for at, row, _ in some}
             standing = self._here.tools.table.get_many(list(told))

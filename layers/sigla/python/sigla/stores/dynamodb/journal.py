@@ -1,8 +1,10 @@
 """The journal as rows of the table, each written by the transaction that it tells of; they are kept for 35 days."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor
 from functools import partial
 from heapq import merge
+from itertools import chain, islice
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -22,6 +24,10 @@ BROUGHT = "brought"
 """The attribute of a row of a commit that only this region had, and that its primary has in another way by now."""
 _TIES = 4096
 """Positions of one millisecond: its commits are told apart by their nonces."""
+
+
+_Read = tuple[int, Item]
+"""A row with its position."""
 
 
 class RowMark(NamedTuple):
@@ -56,14 +62,16 @@ class AwsJournal:
             if position > after:
                 yield position, row_at(position, partial(unpacked, item.get("form", "")))
 
-    def rows(self, since: int, *, brought: bool = True) -> Iterator[tuple[int, Mapping[str, Any], int | None]]:
+    def rows(
+        self, since: int, *, brought: bool = True, pool: Executor | None = None
+    ) -> Iterator[tuple[int, Mapping[str, Any], int | None]]:
         """Rows from a time on, each with its own and with the number of the segment that tells it, if one does.
 
-        brought: also those of a region that has rejoined since (`forgetting`).
+        brought: also those of a region that has rejoined since (`forgetting`). pool: the shards are asked by it.
         """
         where = Condition("#sk >= :sk", {"sk": keys.journal_sk(since, "")})
         shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
-        for position, item in merge(*shards, key=_position):
+        for position, item in merge(*(_begun(shards, pool) if pool else shards), key=_position):
             if brought or BROUGHT not in item:
                 row = row_at(position, partial(unpacked, item.get("form", "")))
                 yield keys.journal_at(item["sk"]), row, item.get("segment")
@@ -98,6 +106,12 @@ class AwsJournal:
 
 def _position(each: tuple[int, Item]) -> int:
     return each[0]
+
+
+def _begun(shards: Sequence[Iterator[_Read]], pool: Executor) -> Iterator[Iterator[_Read]]:
+    """The same, with the first page of each asked side by side."""
+    first = [pool.submit(lambda shard: list(islice(shard, 1)), shard) for shard in shards]
+    return (chain(each.result(), shard) for each, shard in zip(first, shards, strict=True))
 
 
 def position_at(at: int, nonce: str) -> int:

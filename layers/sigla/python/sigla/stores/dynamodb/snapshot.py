@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from sigla.bounded import BoundedMemory
 from sigla.model import LATEST, Chain, Guid, Subject
 from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.regions import moved
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.items import SubjectState
 from sigla.stores.dynamodb.plans import Tools
@@ -39,6 +40,7 @@ class Snapshots:
         role = self._fence.met(found.get(places.role()), since)
         states = {each: items.state(each, found.get(places.head(each))) for each in subjects}
         self._learn(states)
+        moved.seen(subject, states[subject].head.revision)
         wrong = [key for key in numbered if states[key.subject].head.generation != guessed[key]]
         if wrong:
             found |= self._table.get_many([self._place(key, states) for key in wrong])

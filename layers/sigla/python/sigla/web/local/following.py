@@ -20,7 +20,7 @@ from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Refusal, StoreError, Unauthorized
 from sigla.observe import UNKNOWN_KEY
 from sigla.ports.clock import Clock
-from sigla.ports.primary import FOLLOWER, NotSent
+from sigla.ports.primary import FOLLOWER, MOVED, NotSent
 from sigla.regions.adoption import AdoptedIds
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.registry import Registry
@@ -50,12 +50,6 @@ NOWHERE: Final = 404
 
 COMES_BACK_S: Final = 2.0
 """For so long the answer to a write waits until what was written is here."""
-
-MOVED: Final = "x-sigla-moved"
-"""How far the primary's journal reached when it answered. It is told to the region that follows, and to no client.
-
-Who has a key for some subjects would count the commits about all others by it.
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +188,11 @@ class FollowingTable(RouteTable):
 
 
 class LeadingTable(RouteTable):
-    """A `RouteTable` of a registry that another one may follow. end: how far its journal reaches."""
+    """A `RouteTable` of a registry that another one may follow. end: how far its journal reaches.
+
+    That is told to the region that follows, and to no client: who has a key for some subjects would count the commits
+    about all others by it.
+    """
 
     def __init__(self, end: Callable[[], int], *of_table: Any) -> None:
         super().__init__(*of_table)
