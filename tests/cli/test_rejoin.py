@@ -170,7 +170,7 @@ def cutting(number: int, *, after: bool) -> Callable[[Course[Any]], Any]:
 def test_only_a_region_that_was_passed_over_rejoins(urls: Urls, capsys: Captured) -> None:
     here, there = urls
     assert rejoin(here, there) == 2
-    assert "not the primary that takes writes" in capsys.readouterr().err
+    assert "for the primary that takes writes" in capsys.readouterr().err
     assert rejoin(there, here) == 0
     assert "nothing to do" in capsys.readouterr().out
     assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]

@@ -351,7 +351,7 @@ def test_below_its_first_id_a_promoted_region_takes_what_it_knows_alone(here: Re
         admitted(here, there, BLOCK)
     assert refused.value.message == (
         f"Id {BLOCK} may have been given in region A before the promotion; run `sigla rejoin`, or "
-        "`sigla regions abandon A` if it never comes back"
+        "`sigla regions abandon` with the URL of this registry if that region never comes back"
     )
     assert refused.value.code == 42205
     admitted(here, there, BLOCK, held=True)

@@ -25,8 +25,8 @@ def test_each_command_of_the_run_book_of_two_servers_does_what_the_page_says(tmp
         assert "takes writes: nothing to take back." in _said(undo)
         first.kill()
         assert "by force." in _said(force)
+        assert f"{first.url} is given up." in _said(abandon)
         with serving(tmp_path / "a", "--port", str(first.port)):
-            assert "It is given up." in _said(abandon)
             assert "0 commits of" in _said([*rejoin, "--report", str(tmp_path / "report")])
             eventually(lambda: '"role": "follower"' in run(*shown, "--json").stdout)
 

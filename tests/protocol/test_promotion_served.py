@@ -150,7 +150,7 @@ def test_what_the_roles_do_not_allow_is_refused_in_a_sentence_and_changes_nothin
         (["promote", b.url, "--url", "nonsense"], "Invalid --url"),
         (["promote", b.url, "--primary", "file:x"], "two servers"),
         (["promote", "http://127.0.0.1:1"], "does not answer"),
-        (["regions", "abandon", b.url], "is for the primary, and the region is the follower of epoch 1"),
+        (["regions", "abandon", b.url], "is for the primary that takes writes, and the region is the follower"),
         (["promote", b.url, "--primary", f"{b.url}/"], "Both URLs are the same"),
         (["rejoin", b.url, "--primary", b.url], "Both URLs are the same"),
         (["promote", b.url.removeprefix("http://")], "Invalid URL 127.0.0.1:"),

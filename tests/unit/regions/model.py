@@ -352,49 +352,6 @@ def dismissed(here: Site, follower: Site) -> Course[None]:
         yield from written(here, role, later, reconciled=False, alone=True, lost=lost)
 
 
-def joined(new: Site, primary: Site) -> Course[None]:
-    """A region that has nothing yet follows."""
-    found: Table | None = yield ask(primary, "followed")
-    seen: Table = yield ask(new, "read")
-    if found is None or seen.role.kind != JOINING:
-        raise Refused("it is not to be followed")
-    epoch = found.role.epoch
-    told = found.counter is None or (
-        yield ask(new, "copy_ceiling", epoch, seen.counter, max(found.counter.ceiling, ceiling_of(seen.counter, 0)))
-    )
-    if not told:
-        raise Refused("the counter has moved: run it again")
-    yield ask(new, "adopt", found.held)
-    yield from written(new, seen.role, Role(epoch, FOLLOWER), reconciled=found.reconciled, lost=found.lost)
-
-
-def rejoined(old: Site, new: Site) -> Course[None]:
-    """What the old primary had comes over, and it follows from the beginning."""
-    was, now = (yield ask(old, "read")).role, (yield ask(new, "read")).role
-    if now.kind != PRIMARY or was.kind == FOLLOWER or (was.kind == PRIMARY and was.epoch >= now.epoch):
-        return
-    yield from written(old, was, Role(now.epoch, JOINING))
-    table, bodies = yield ask(old, "all")
-    for id, content in bodies.items():
-        yield ask(new, "put", id, content)
-    yield ask(new, "adopt", table.held)
-    found = yield ask(new, "read")
-    lost, is_passed_over = found.lost - {old.name}, found.forced and old.name in found.lost
-    yield from written(new, now, now, reconciled=not lost and not is_passed_over, forced=is_passed_over, lost=lost)
-    yield ask(old, "forget_rows")
-    primary: Table | None = yield ask(new, "followed")
-    if primary is None:
-        raise Refused("another one that was passed over is still out")
-    if primary.counter:
-        seen = (yield ask(old, "read")).counter
-        higher = max(primary.counter.ceiling, ceiling_of(seen, now.epoch))
-        told = yield ask(old, "copy_ceiling", now.epoch, seen, higher)
-        if not told:
-            raise Refused("the counter has moved: run it again")
-    yield ask(old, "adopt", primary.held)
-    yield from written(old, Role(now.epoch, JOINING), Role(now.epoch, FOLLOWER))
-
-
 def written(site: Site, seen: Role, role: Role, **told: Any) -> Course[None]:
     if not (yield ask(site, "set_role", seen, role, **told)):
         raise Refused("the role has changed: look again")

@@ -5,7 +5,7 @@ from copy import deepcopy
 
 import pytest
 
-from tests.unit.regions import model
+from tests.unit.regions import model, model_joining
 from tests.unit.regions.model import BLOCK, JOINING, Design, Role, Site
 from tests.unit.regions.test_ids import Operation, Pair
 
@@ -59,7 +59,7 @@ def a_raise_is_forgotten(pair: Pair) -> None:
     raising = pair.register(pair.b, required=False)
     while pair.a.table.counter is None:
         raising.step()
-    Operation(model.rejoined(pair.a, pair.b)).finish()
+    Operation(model_joining.rejoined(pair.a, pair.b)).finish()
     raising.finish("put")
     Operation(model.forced(pair.a)).finish()
     registered(pair, pair.a, 1)
@@ -80,7 +80,7 @@ def a_lost_follower_takes_over(pair: Pair) -> None:
     registered(pair, pair.a, 1)
     new = pair.dismiss(pair.a, "C")
     assert new is not None
-    Operation(model.joined(new, pair.a)).finish()
+    Operation(model_joining.joined(new, pair.a)).finish()
     Operation(pair.b.promote_by_force()).finish()
     registered(pair, pair.b, BLOCK)
     registered(pair, pair.a, BLOCK)
@@ -90,7 +90,7 @@ def both_are_followed_by_others(pair: Pair) -> None:
     """B goes on by force and gets a follower, while A gives it up."""
     Operation(pair.b.promote_by_force()).finish()
     pair.others |= {"B": pair.site("D", JOINING), "D": pair.b}
-    Operation(model.joined(pair.others["B"], pair.b)).finish()
+    Operation(model_joining.joined(pair.others["B"], pair.b)).finish()
     registered(pair, pair.b, 3 * BLOCK)
     pair.dismiss(pair.a, "C")
     registered(pair, pair.a, BLOCK)

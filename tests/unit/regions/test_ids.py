@@ -9,7 +9,7 @@ from hypothesis import assume, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
-from tests.unit.regions import model
+from tests.unit.regions import model, model_joining
 from tests.unit.regions.model import (
     BLOCK,
     FOLLOWER,
@@ -177,7 +177,7 @@ class Regions(RuleBasedStateMachine):
     def rejoin(self, old: int, whole: bool) -> None:
         site = self.chosen(old)
         assume(self.pair.told(site) is not self.pair.nobody)
-        self.begin(model.rejoined(site, self.pair.other(site)), whole)
+        self.begin(model_joining.rejoined(site, self.pair.other(site)), whole)
 
     @precondition(lambda self: self.running)
     @rule(data=st.data(), steps=st.integers(1, 15), fate=st.sampled_from([DONE, DONE, LOST, UNKNOWN, LATE, KILLED]))
@@ -227,7 +227,34 @@ class Dismissed(Regions):
     def join(self, new: int, whole: bool) -> None:
         site = self.chosen(new)
         assume(self.pair.told(site) is not self.pair.nobody)
-        self.begin(model.joined(site, self.pair.other(site)), whole)
+        self.begin(model_joining.joined(site, self.pair.other(site)), whole)
+
+    @rule(old=WHICH, new=WHICH, whole=st.booleans())
+    def rejoin_another(self, old: int, new: int, whole: bool) -> None:
+        """At a region that is not its partner: it gave it up, or both took over without the other."""
+        site, primary = self.chosen(old), self.chosen(new)
+        has_place = self.pair.other(primary) is site and self.pair.other(site) is primary
+        if site is not primary and not has_place:
+            self.begin(model_joining.rejoined(site, primary, has_place=False), whole)
+
+    @rule(at=WHICH, other=WHICH, whole=st.booleans())
+    def meet(self, at: int, other: int, whole: bool) -> None:
+        """Two hear of each other that never were partners."""
+        self.begin(model.fenced(self.chosen(at), self.chosen(other)), whole)
+
+    @rule(new=WHICH, primary=WHICH)
+    def take_place(self, new: int, primary: int) -> None:
+        """One that waits follows, where no other one does any more."""
+        site, leader = self.chosen(new), self.chosen(primary)
+        if site.table.role.kind == JOINING and leader.table.alone and site is not leader:
+            self.pair.others |= {site.name: leader, leader.name: site}
+            self.begin(model_joining.joined(site, leader), whole=True)
+
+    @invariant()
+    def two_of_one_epoch_do_not_take_writes(self) -> None:
+        """The epochs of any two tell which one goes on."""
+        leading = [each.table.role.epoch for each in self.sites if each.table.role.kind == PRIMARY]
+        assert len(set(leading)) == len(leading)
 
 
 def test_no_id_is_given_twice_whichever_follower_is_given_up() -> None:
@@ -281,7 +308,7 @@ def test_after_every_kind_of_promotion_ids_go_on() -> None:
     assert pair.register(pair.b).finish() == BLOCK + 1
     Operation(model.forced(pair.a)).finish()
     assert pair.register(pair.a).finish() == 2 * BLOCK + 1
-    Operation(model.rejoined(pair.b, pair.a)).finish()
+    Operation(model_joining.rejoined(pair.b, pair.a)).finish()
     assert pair.b.table.role == Role(3, FOLLOWER)
     Operation(model.planned(pair.a, pair.b, 2)).finish()
     assert pair.register(pair.b).finish() == 3 * BLOCK + 1
@@ -308,6 +335,6 @@ def test_what_may_have_been_given_in_the_lost_region_is_not_brought_before_it_re
         given.step(LOST)
     Operation(model.forced(pair.b)).finish()
     assert isinstance(pair.register(pair.b, wanted=given.answer).finish(), Refused)
-    Operation(model.rejoined(pair.a, pair.b)).finish()
+    Operation(model_joining.rejoined(pair.a, pair.b)).finish()
     assert isinstance(pair.register(pair.b, wanted=given.answer).finish(), Refused), "it has another content"
     assert pair.register(pair.b, wanted=given.answer + 1).finish() == given.answer + 1

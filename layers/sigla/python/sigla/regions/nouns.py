@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import urlsplit
 
 from sigla.model import SchemaId
@@ -18,18 +18,29 @@ class RegionKind(StrEnum):
 class Trace(NamedTuple):
     """What is known of a region that is out. url: where it was served; empty where that is not known.
 
-    seen: when it was heard of last, in milliseconds since the epoch; 0: that is not known.
+    seen: when it was heard of last, in milliseconds since the epoch; 0: that is not known. abandoned: whether what it
+    had is given up. It is closed all the same, should it take writes one day.
     """
 
     name: str
     url: str
     seen: int
+    abandoned: bool = False
+
+    @property
+    def line(self) -> str:
+        return "\t".join((self.name, self.url, str(self.seen), *([_ABANDONED] * self.abandoned)))
+
+
+_ABANDONED: Final = "abandoned"
 
 
 def _traces(text: str) -> list[Trace]:
     """From any text: another region may have put it into the role. A name has neither line ends nor tabs."""
-    rows = (f"{line}\t\t".split("\t") for line in text.split("\n") if line)
-    return [Trace(name, url, int(seen) if seen.isdecimal() else 0) for name, url, seen, *_ in rows]
+    rows = (f"{line}\t\t\t".split("\t") for line in text.split("\n") if line)
+    return [
+        Trace(name, url, int(seen) if seen.isdecimal() else 0, mark == _ABANDONED) for name, url, seen, mark, *_ in rows
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +55,11 @@ class Role:
     directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
     lost: names of regions that were given up and may have what this one lacks, while that is not reconciled. pair:
     drawn with the first role of a registry that is served: both of its regions have the same. adopts: since a promotion
-    by force, an id that no version holds means what its body says (`regions.adoption`). traces: of `out`. turn: goes up
-    by one with each change of the role; set by the store.
+    by force, an id that no version holds means what its body says (`regions.adoption`). traces: of `out`, and of
+    regions that were abandoned. turn: goes up by one with each change of the role; set by the store.
+
+    Where two primaries hear of each other, that of the greater epoch goes on, and in the same epoch, which takes a
+    region that was abandoned and is back, that of the greater name.
     """
 
     epoch: int
@@ -71,25 +85,71 @@ class Role:
     @property
     def out(self) -> "list[Trace]":
         """Regions that may have what this one lacks, for people."""
-        passed_over = [self.peer] if "://" in self.peer and not self.token else []
-        known = {each.name: each for each in _traces(self.traces)}
+        if self.reconciled:
+            return []
+        known = {each.name: each for each in _traces(self.traces) if not each.abandoned}
+        passed_over = [self.peer] if self.has_passed_over else []
         unknown = [Trace(name, "", 0) for name in (*self.given_up, *passed_over) if name not in known]
-        return [] if self.reconciled else [*known.values(), *unknown]
+        return [*known.values(), *unknown]
+
+    @property
+    def abandoned(self) -> "list[Trace]":
+        return [each for each in _traces(self.traces) if each.abandoned]
+
+    @property
+    def has_passed_over(self) -> bool:
+        """Whether `peer` is a region that was passed over by force, and is not back."""
+        if self.reconciled or not self.peer:
+            return False
+        is_url = "://" in self.peer and not self.token
+        return is_url or self.peer in [each.name for each in _traces(self.traces) if not each.abandoned]
+
+    @property
+    def elsewhere(self) -> "list[str]":
+        """The URLs of all other regions that this one knows of, those first that may have gone on without it."""
+        known = (self.at, self.peer, *(each.url for each in _traces(self.traces)))
+        return [*dict.fromkeys(each for each in known if "://" in each)]
+
+    def outranks(self, other: "Role") -> bool:
+        """Whether this one goes on, of two primaries."""
+        return (self.epoch, self.name) > (other.epoch, other.name)
+
+    def without(self, name: str, *, abandoned: "Trace | None" = None) -> "Role":
+        """What a primary is once another region is back, or abandoned: others may be out still.
+
+        name: of that region; for one that was passed over, any other than those of regions that were given up. While
+        some are out that were given up, it is as it was then: not reconciled, and to be followed by another one.
+        """
+        if self.reconciled:
+            return self.without_traces(name)
+        is_passed_over = self.has_passed_over and name not in self.given_up
+        others = [each for each in self.given_up if each != name]
+        peer = "" if is_passed_over and others else self.peer
+        is_last = not others and (is_passed_over or not self.has_passed_over)
+        role = replace(self, reconciled=is_last, lost=", ".join(others), peer=peer)
+        role = role.without_traces(name, *([self.peer] if is_passed_over else []))
+        return role.with_trace(abandoned._replace(abandoned=True)) if abandoned and "://" in abandoned.url else role
 
     def with_trace(self, trace: "Trace") -> "Role":
-        """It remembers where another region was, until that is back or abandoned."""
+        """It remembers where another region was."""
         return self._with([*_traces(self.traces), trace])
 
     def without_traces(self, *names: str) -> "Role":
         return self._with([each for each in _traces(self.traces) if each.name not in names])
 
     def _with(self, traces: "list[Trace]") -> "Role":
-        return replace(self, traces="\n".join("\t".join(map(str, each)) for each in traces))
+        return replace(self, traces="\n".join(each.line for each in traces))
 
     @property
     def writes(self) -> bool:
         """Whether the region takes writes."""
         return self.kind is RegionKind.PRIMARY and self.open
+
+    @property
+    def shown_kind(self) -> str:
+        """For people: a primary that takes no writes is told from one that does."""
+        is_closed = self.kind is RegionKind.PRIMARY and not self.open
+        return f"closed {self.kind.value}" if is_closed else self.kind.value
 
     @property
     def is_followed(self) -> bool:

@@ -25,11 +25,13 @@ from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.refusals import (
     AlreadyPromoted,
     NoSecondRegion,
+    NotOut,
     NotRehearsed,
     NotTheFollower,
     RegionsApart,
     RoleChanged,
     RoleTooNew,
+    SeveralOut,
     StillJoining,
     ToAbandon,
     ToRejoin,
@@ -117,33 +119,49 @@ def forced(here: Roles, *, now: int, seen: int = 0) -> Course[Promotion]:
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
-def closed(there: Roles, epoch: int) -> Course[bool]:
+def closed(there: Roles, epoch: int, *, at: str = "") -> Course[bool]:
     """Closes the primary of an epoch, so that it acknowledges nothing more. Whether it takes no writes now.
 
-    Raises RoleChanged, StoreError.
+    at: where the one is served that takes them; empty where that is not known. Raises RoleChanged, StoreError.
     """
     theirs: Role | None = yield there.role
     if theirs is None or not (theirs.kind is RegionKind.PRIMARY and theirs.epoch <= epoch):
         return theirs is not None and not theirs.writes
-    yield from set_role(there, theirs, replace(theirs, open=False))
+    yield from set_role(there, theirs, replace(theirs, open=False, at=at or theirs.at))
     return True
 
 
-def abandoned(here: Roles, *, forgets: bool = False) -> Course[Promotion]:
-    """Gives up the other region, which does not come back: what it had and this one lacks is lost.
+def abandoned(here: Roles, region: str = "", *, forgets: bool = False) -> Course[Promotion]:
+    """Gives up a region that does not come back: what it had and this one lacks is lost.
 
-    forgets: whether this one does not look for it any more, as a server does by its URL; it is alone from then on.
-    Raises NoSecondRegion, NotTheFollower if this region is not the primary.
+    region: its name, or its URL; empty: the only one that is out. forgets: whether this one does not look for it any
+    more, as a server does by its URL; after the last one it is alone.
+
+    Raises NoSecondRegion, NotTheFollower, NotOut, SeveralOut, RoleChanged.
     """
     ours = yield from _role(here)
-    if ours.kind is not RegionKind.PRIMARY:
-        raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary")
-    if ours.reconciled:
+    given_up = to_be_abandoned(ours, region)
+    if given_up is None:
         return Promotion(ours, changed=False)
-    role = replace(ours, reconciled=True, lost="", traces="")
-    if forgets and not ours.is_followed:
+    role = ours.without(given_up.name, abandoned=None if forgets else given_up)
+    if forgets and role.reconciled and not ours.is_followed:
         role = replace(role, peer="", at="")
     return Promotion((yield from set_role(here, ours, role)), changed=True)
+
+
+def to_be_abandoned(ours: Role, region: str) -> Trace | None:
+    """Which region is meant; None: nothing is left to be given up. Raises NotTheFollower, NotOut, SeveralOut."""
+    if not ours.writes:
+        raise NotTheFollower(kind=ours.shown_kind, epoch=ours.epoch, wanted="the primary that takes writes")
+    out = ours.out
+    if region:
+        named = [each for each in out if region.rstrip("/") in (each.name, each.url.rstrip("/"))]
+        if not named and region not in (name for each in ours.abandoned for name in each[:2]):
+            raise NotOut(region=region, out=", ".join(each.name for each in out) or "none")
+        return named[0] if named else None
+    if len(out) > 1:
+        raise SeveralOut(out=", ".join(each.name for each in out))
+    return out[0] if out else None
 
 
 def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]:
@@ -159,7 +177,7 @@ def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]
     """
     ours = yield from _role(here)
     if not ours.writes:
-        raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary that takes writes")
+        raise NotTheFollower(kind=ours.shown_kind, epoch=ours.epoch, wanted="the primary that takes writes")
     if ours.peer and not ours.reconciled and not ours.is_followed:
         raise ToAbandon(region=ours.peer)
     if not ours.is_followed:

@@ -8,7 +8,7 @@ from sigla.errors import NotDone, OperationNotPermitted, Refusal
 class IdMayBeGiven(OperationNotPermitted):
     text = (
         "Id {id} may have been given in region {region} before the promotion; run `sigla rejoin`, or "
-        "`sigla regions abandon {region}` if it never comes back"
+        "`sigla regions abandon` with the URL of this registry if that region never comes back"
     )
 
 
@@ -134,6 +134,17 @@ class ToAbandon(NotPromoted):
     text = (
         "This region was promoted by force, and no other one follows it yet: `sigla regions abandon` gives {region} up "
         "if that never comes back"
+    )
+
+
+class NotOut(NotPromoted):
+    text = "{region} is not out. The regions that may have what this one lacks are: {out}. Nothing was changed"
+
+
+class SeveralOut(NotPromoted):
+    text = (
+        "Several regions may have what this one lacks: {out}. Name the one to be given up: "
+        "sigla regions abandon URL NAME"
     )
 
 

@@ -51,32 +51,31 @@ def rejoined(
     """
     if tables:
         yield from _check_has_place(here, there)
-    theirs = yield from _closed(here, there, follower=tables is not None)
+    theirs = yield from _closed(here, there, anew=bool(url), follower=tables is not None)
     if theirs is None:
         return False
+    is_to_join = theirs.kind is RegionKind.PRIMARY or bool(url)
     token, peer = (ANEW, url) if url else (_FORGETS, tables[0] if tables else theirs.peer)
-    joining = replace(theirs, kind=RegionKind.JOINING, open=True, token=token, peer=peer)
-    if theirs.kind is RegionKind.FOLLOWER:  # from now on it is not promoted
-        theirs = yield from promotion.set_role(there, theirs, joining)
-    if theirs.kind is RegionKind.PRIMARY:
+    if is_to_join:
         yield bring
-    ours = yield from _reconciled(here, theirs.name, tables[1] if tables else "")
-    if theirs.kind is RegionKind.PRIMARY:
+    ours = yield from _reconciled(here, theirs, tables[1] if tables else "")
+    if is_to_join:
         if forget is None and not url:
             return True
-        theirs = yield from promotion.set_role(there, theirs, replace(joining, epoch=ours.epoch))
+        joining = replace(theirs, epoch=ours.epoch, kind=RegionKind.JOINING, open=True, token=token, peer=peer)
+        theirs = yield from promotion.set_role(there, theirs, joining)
     if theirs.token == ANEW:
         return True
     if forget is not None:
         yield forget
-    yield from promotion.set_role(there, theirs, replace(theirs, token="", reconciled=True, lost=""))
+    yield from promotion.set_role(there, theirs, replace(theirs, token="", peer=peer, reconciled=True, lost=""))
     return True
 
 
 def brought(here: Roles, there: Roles, *, bring: Callable[[], None]) -> Course[bool]:
-    """The first part of it alone, after which everything else is as before. Whether anything was to be done."""
-    theirs = yield from _closed(here, there)
-    if theirs is None or theirs.kind is not RegionKind.PRIMARY:
+    """The first part of it alone, for servers. Whether anything was to be done."""
+    theirs = yield from _closed(here, there, anew=True)
+    if theirs is None:
         return False
     yield bring
     return True
@@ -86,7 +85,7 @@ def _check_has_place(here: Roles, there: Roles) -> Course[None]:
     """Whether a region that comes back may follow then. Raises HasAFollower, NoSecondRegion, ToAbandon."""
     ours, theirs = yield from promotion.both_roles(here, there)
     if ours.writes and theirs.name != ours.peer and (_is_left_behind(theirs, ours) or _has_begun(theirs)):
-        check_may_be_armed(reconciled(ours, theirs.name))
+        check_may_be_armed(reconciled(ours, theirs))
 
 
 def _has_begun(theirs: Role) -> bool:
@@ -98,41 +97,48 @@ def _is_left_behind(theirs: Role, ours: Role) -> bool:
     return theirs.kind is not RegionKind.JOINING and theirs.epoch < ours.epoch
 
 
-def _closed(here: Roles, there: Roles, *, follower: bool = False) -> Course[Role | None]:
-    """The region that comes back, closed; None where nothing is to be done, because it joins or follows.
+def _is_refused(theirs: Role, ours: Role) -> bool:
+    """Whether a server that follows, or joins, is refused by this primary, or asks another region."""
+    return theirs.epoch < ours.epoch or (theirs.name in ours.given_up and theirs.token != ANEW)
 
-    follower: also one that followed when it was given up.
+
+def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) -> Course[Role | None]:
+    """The region that comes back, which takes no writes then; None where it joins or follows already.
+
+    anew: whether it is a server, which makes its copy by itself, also where it followed or was to join, and does not go
+    on: it was given up, or left behind in an epoch before. follower: also a table that followed when it was given up.
+    From now on it is not promoted.
     """
     ours, theirs = yield from promotion.both_roles(here, there)
     if not ours.writes:
-        raise NotTheFollower(kind=ours.kind.value, epoch=ours.epoch, wanted="the primary that takes writes")
-    if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and theirs.epoch == ours.epoch):
+        raise NotTheFollower(kind=ours.shown_kind, epoch=ours.epoch, wanted="the primary that takes writes")
+    if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and not ours.outranks(theirs)):
         raise NotToRejoin(epoch=theirs.epoch, kind=theirs.kind.value)
     if theirs.kind is RegionKind.PRIMARY:
         return (yield from promotion.set_role(there, theirs, replace(theirs, open=False)))
-    return theirs if _has_begun(theirs) or (follower and _is_left_behind(theirs, ours)) else None
+    if _has_begun(theirs):
+        return theirs
+    if not (anew and _is_refused(theirs, ours)) and not (follower and _is_left_behind(theirs, ours)):
+        return None
+    return (yield from promotion.set_role(there, theirs, replace(theirs, kind=RegionKind.JOINING, token=_FORGETS)))
 
 
-def _reconciled(here: Roles, name: str, url: str) -> Course[Role]:
-    """name: of the region that is back. url: where it is, if it follows from then on and never says so itself."""
+def _reconciled(here: Roles, theirs: Role, url: str) -> Course[Role]:
+    """url: where the region is that is back, if it follows from then on and never says so itself."""
     role: Role | None = yield partial(here.role)
     if role is None or not role.writes:
         raise RoleChanged
-    known = reconciled(role, name)
-    if name and url:
-        known = replace(known, peer=name, at=url, token="")
+    known = reconciled(role, theirs)
+    if theirs.name and url:
+        known = replace(known, peer=theirs.name, at=url, token="")
     return (yield from promotion.set_role(here, role, known))
 
 
-def reconciled(role: Role, name: str) -> Role:
-    """What a primary is once a region is back. Others that were given up, or passed over, may be out still.
+def reconciled(role: Role, theirs: Role) -> Role:
+    """What a primary is once a region is back. One that it did not wait for changes nothing.
 
-    While some are that were given up, it is as it was then: not reconciled, and to be followed by another one.
+    It knows those that were given up by their names. The one that was passed over is the primary of the epoch before.
     """
-    if role.reconciled:
-        return role
-    others = [each for each in role.given_up if each != name]
-    if others != role.given_up and "://" in role.peer:
-        return replace(role, lost=", ".join(others)).without_traces(name)
-    peer = "" if others else role.peer
-    return replace(role, reconciled=not others, lost=", ".join(others), peer=peer).without_traces(name, role.peer)
+    is_passed_over = theirs.kind is RegionKind.PRIMARY and theirs.epoch == role.epoch - 1
+    is_known = theirs.name in role.given_up or (role.has_passed_over and is_passed_over)
+    return role.without(theirs.name) if is_known else role.without_traces(theirs.name)

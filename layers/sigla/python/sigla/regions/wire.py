@@ -10,7 +10,7 @@ from sigla.model import SchemaId
 from sigla.ports.primary import NextTold, Offer
 from sigla.ports.regions import RegionReport
 from sigla.regions.installed import Installed
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.replay import JournalPlace
 from sigla.regions.shipped import shipment_form, shipment_of
 
@@ -67,22 +67,34 @@ def role_of(form: object) -> Role | None:
     return Role(**{**form, "kind": RegionKind(form["kind"])})
 
 
+_OF_REPORT = [name for name in RegionReport._fields if name not in RegionReport._field_defaults]
+"""What every release tells."""
+
+
+def _trace_of(form: Mapping[str, Any]) -> Trace:
+    return Trace(str(form["name"]), str(form["url"]), int(form["seen"]), bool(form["abandoned"]))
+
+
 def report_form(report: RegionReport) -> dict[str, Any]:
     installed = report.installed._asdict()
     return report._asdict() | {
         "role": role_form(report.role),
         "journal": report.journal._asdict(),
         "installed": installed,
+        "out": [each._asdict() for each in report.out],
     }
 
 
 def report_of(form: object) -> RegionReport:
     """Raises ValueError."""
     try:
-        found: dict[str, Any] = {name: cast("dict[str, Any]", form)[name] for name in RegionReport._fields}
+        found: dict[str, Any] = {name: cast("dict[str, Any]", form)[name] for name in _OF_REPORT}
         place = JournalPlace(int(found["journal"]["position"]), str(found["journal"]["hash"]))
         options = {str(name): str(said) for name, said in found["installed"]["options"].items()}
         installed = Installed(str(found["installed"]["release"]), options)
-        return RegionReport(**found | {"role": role_of(found["role"]), "journal": place, "installed": installed})
+        out = [_trace_of(each) for each in cast("dict[str, Any]", form).get("out", ())]
+        return RegionReport(
+            **found | {"role": role_of(found["role"]), "journal": place, "installed": installed, "out": out}
+        )
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is not what a registry tells of its region") from wrong

@@ -13,7 +13,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.regions import RegionReport
 from sigla.ports.replaying import Shipment
 from sigla.regions import wire
-from sigla.regions.nouns import Role
+from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.replay import JournalPlace
 from sigla.remote.client import trusting
 from sigla.remote.connections import RemoteConnection, RemoteLimits
@@ -83,8 +83,8 @@ class RemoteRegion:
         form = {"way": way, "url": url, "primary": primary}
         return self._asked("POST", f"{REGION}/promote", form, patience_s=COURSE_S)
 
-    def abandon(self) -> dict[str, Any]:
-        return self._asked("POST", f"{REGION}/abandon", {})
+    def abandon(self, region: str) -> dict[str, Any]:
+        return self._asked("POST", f"{REGION}/abandon", {"region": region}, patience_s=2 * PATIENCE_S)
 
     def dismiss(self, follower: str) -> dict[str, Any]:
         return self._asked("POST", f"{REGION}/dismiss", {"follower": follower})
@@ -138,3 +138,30 @@ class RemoteRegion:
                 return f"{self.shown} is another server, or an older release of Sigla"
             case _:
                 return message or f"{self.shown} says {status}"
+
+
+def why_not_abandoned(other: RemoteRegion, ours: Role) -> str:
+    """Why a region is not to be given up: it answers. Empty where it does not, or another registry does.
+
+    ours: the role of the registry that is to give it up.
+    """
+    try:
+        theirs = other.role()
+    except RegionSaysNo as no:
+        if no.status not in (401, 403):
+            return ""
+        return (
+            f"{no}: that server runs, and whether it is the region is not known. Give that key here, too, or stop that "
+            "server if it is the region and is not wanted any more."
+        )
+    except StoreError:
+        return ""
+    if not ours.is_of(theirs) or theirs is None:
+        return ""
+    stands = f"{other.shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
+    if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and theirs.outranks(ours)):
+        return f"{stands} This region comes back to that one: `sigla rejoin` with its URL, --primary {other.shown}."
+    return (
+        f"{stands} It loses nothing if it comes back: `sigla rejoin {other.shown} --primary` with the URL of this "
+        "registry. If it is not wanted any more, let it rejoin, or stop its server first."
+    )

@@ -56,7 +56,7 @@ def polled_follower(store: EmbeddedStore) -> PolledFollower:
 
     def is_alone() -> bool:
         role = store.region.role()
-        return role is not None and not role.peer
+        return role is not None and (role.is_alone or (role.writes and role.reconciled and not role.is_followed))
 
     return PolledFollower(store.clock, is_alone)
 
@@ -118,6 +118,7 @@ def region_of_server(
         problem=lambda: keeper.problem,
         asked_ms_ago=lambda: polled.asked_ms_ago,
         installed=installed,
+        heard=lambda: dict(keeper.heard),
     )
     keeper = RegionKeeper(
         store,

@@ -5,7 +5,7 @@ The region that is asked goes the course, with the other one over HTTP: whoever 
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, TypeVar
@@ -14,7 +14,7 @@ from sigla.errors import Refusal, StoreError
 from sigla.model import Body, BodyKey
 from sigla.ports.bodies import Bodies
 from sigla.ports.in_front import BodiesInFront
-from sigla.ports.regions import BroughtBack, Promoted, RegionReport
+from sigla.ports.regions import BroughtBack, Joining, Promoted, RegionReport
 from sigla.ports.replaying import Shipment
 from sigla.regions import promotion, rejoining
 from sigla.regions.adoption import adopted
@@ -23,7 +23,7 @@ from sigla.regions.followed import check_may_follow
 from sigla.regions.follower import RegionFollower, check_follows
 from sigla.regions.giving import Course, carried_out
 from sigla.regions.installed import Installed, unlike
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.refusals import (
     AlreadyPromoted,
     NoSecondRegion,
@@ -38,7 +38,7 @@ from sigla.regions.replay import JournalPlace
 from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
-from sigla.remote.region import NotARegistry, RemoteRegion
+from sigla.remote.region import NotARegistry, RemoteRegion, why_not_abandoned
 from sigla.remote.urls import is_url
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.adopting import adopt_keys
@@ -57,7 +57,7 @@ class ServedRegion:
     """user: NAME:SECRET, with which the other region is asked.
 
     follower: what follows now; None where nothing does. problem: why a region that joins has no copy yet.
-    asked_ms_ago: when the follower has asked last. installed: what this server runs.
+    asked_ms_ago: when the follower has asked last. installed: what this server runs. heard: of `RegionKeeper`.
     """
 
     def __init__(
@@ -69,6 +69,7 @@ class ServedRegion:
         problem: Callable[[], str],
         asked_ms_ago: Callable[[], int | None],
         installed: Installed,
+        heard: Callable[[], Mapping[str, int]],
     ) -> None:
         self._store = store
         self._region = store.region
@@ -77,19 +78,25 @@ class ServedRegion:
         self._problem = problem
         self._asked_ms_ago = asked_ms_ago
         self._installed = installed
+        self._heard = heard
         self._one_at_a_time = threading.Lock()
 
     def report(self) -> RegionReport:
         follower, journal = self._follower(), self._store.journal
-        how_far = follower.how_far if follower else None
+        how_far, role = follower.how_far if follower else None, self._region.role()
         return RegionReport(
-            self._region.role(),
+            role,
             journal.last_place(),
             journal.newest(),
             how_far.behind_ms if how_far else None,
             how_far.problem if how_far else self._problem(),
             self._installed,
+            self._out(role) if role else (),
         )
+
+    def _out(self, role: Role) -> Sequence[Trace]:
+        heard = self._heard()
+        return [each._replace(seen=max(each.seen, heard.get(each.url, 0))) for each in role.out]
 
     def set_role(self, seen: Role | None, role: Role) -> bool:
         return self._region.set_role(seen, role)
@@ -155,10 +162,16 @@ class ServedRegion:
             done = carried_out(promotion.undone(self._region, there))
             return Promoted(self._role(), done.changed, other=there.shown)
 
-    def abandon(self) -> Promoted:
+    def abandon(self, region: str) -> Promoted:
         with self._course():
-            done = carried_out(promotion.abandoned(self._region))
-            return Promoted(done.role, done.changed, other=done.role.peer)
+            ours = self._role()
+            given_up = promotion.to_be_abandoned(ours, region)
+            if given_up is None:
+                return Promoted(ours, changed=False)
+            if is_url(given_up.url) and (why := why_not_abandoned(self.other(given_up.url), ours)):
+                raise RegionRefused(why=f"Nothing was changed. {why}")
+            done = carried_out(promotion.abandoned(self._region, given_up.name))
+            return Promoted(done.role, done.changed, other=given_up.name)
 
     def dismiss(self, follower: str) -> Promoted:
         with self._course():
@@ -170,7 +183,6 @@ class ServedRegion:
     def bring(self, url: str) -> BroughtBack:
         with self._course():
             there = self._known(url)
-            self._check_has_place(there)
             done: list[Rejoined] = []
             store = self._store
 
@@ -185,10 +197,9 @@ class ServedRegion:
                 return BroughtBack(changed, 0, {}, (), end)
             return BroughtBack(changed, done[0].commits, done[0].report.form(), done[0].left, end)
 
-    def rejoin(self, url: str, follow: str, end: JournalPlace) -> bool:
+    def rejoin(self, url: str, follow: str, end: JournalPlace) -> Joining:
         with self._course():
             there = self._known(url)
-            self._check_has_place(there)
             if why := there.why_not_reached(follow):
                 raise RegionRefused(why=f"That region could not follow this one: {why}. {TO_BE_REACHED}")
 
@@ -196,9 +207,10 @@ class ServedRegion:
                 if there.report().journal != end:
                     raise RoleChanged
 
-            return _carried_out_again(
+            changed = _carried_out_again(
                 lambda: rejoining.rejoined(self._region, there, bring=check_brought, forget=None, url=follow)
             )
+            return Joining(changed, self._why_it_waits(there))
 
     def _known(self, url: str) -> RemoteRegion:
         """The other region of this registry. Raises RegionRefused, RemoteMisused, StoreError."""
@@ -213,15 +225,17 @@ class ServedRegion:
         if follower is not None and follower.ended:
             raise RegionRefused(why=f"Nothing was changed. {follower.how_far.problem}")
 
-    def _check_has_place(self, there: RemoteRegion) -> None:
-        """Whether the region that is to rejoin may follow this one then. Raises RegionRefused."""
-        ours, theirs = self._role(), there.role()
-        if not ours.writes or theirs is None or theirs.kind is not RegionKind.PRIMARY:
-            return  # nothing is given up: it is told otherwise
+    def _why_it_waits(self, there: RemoteRegion) -> str:
+        """Why the region that is to join gets no copy as yet, a sentence; empty where it does."""
         try:
-            check_may_follow(rejoining.reconciled(ours, theirs.name), "")
+            role, theirs = self._role(), there.role()
+            if theirs is not None and role.peer != theirs.name:
+                check_may_follow(role, "")
         except NotFollowed as taken:
-            raise RegionRefused(why=f"Nothing was changed. {taken.message}") from None
+            return as_sentence(taken)
+        except StoreError:
+            pass  # it begins anew, and does not answer for a moment
+        return ""
 
     def _common(self, there: RemoteRegion) -> int:
         """The last row that both journals have: each row tells the hash of all before it."""
@@ -346,7 +360,9 @@ def _may_be_followed(there: Role, here: Role) -> bool:
     """By a primary after a promotion by plan, or by a region that was passed over: then the other one is primary."""
     if there.kind is RegionKind.FOLLOWER:
         return there.epoch == here.epoch
-    return there.writes and there.epoch > here.epoch
+    if here.kind is RegionKind.PRIMARY:
+        return there.writes and there.outranks(here)
+    return there.writes and there.epoch >= here.epoch
 
 
 def as_sentence(problem: Exception) -> str:

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -21,6 +22,7 @@ from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
 from sigla.remote.urls import is_url
+from sigla.second_region.elsewhere import url_there, writer_of
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.following import Following
 from sigla.web.local.forwarding import Forwarding, Nowhere, Sends
@@ -29,6 +31,7 @@ from sigla.web.local.role_tables import RoleTables
 
 LOOK_S: Final = 1.0
 """Between two looks at a region that was passed over, or that may have passed this one over."""
+LOOK_MS: Final = 1_000
 LOOKED_MS: Final = 10_000
 """The same, where it has answered."""
 FAREWELL_S: Final = 5.0
@@ -96,8 +99,12 @@ class RegionKeeper:
         self._over = False
         self._thread: threading.Thread | None = None
         self._acted_on: Role | None = None
-        self._next_look = 0
-        """When the other region is looked at, by `Clock.elapsed`."""
+        self._next_looks: dict[str, int] = {}
+        """When another region is looked at, by its URL and `Clock.elapsed`."""
+        self.heard: dict[str, int] = {}
+        """When another region was heard of last, by its URL; in milliseconds since the epoch."""
+        self._sent_to = ""
+        """The URL of the region to which requests go on, where this one neither leads nor follows."""
         self.follower: RegionFollower | None = None
         self.begins_anew = ""
         """The URL of the primary that is to be copied, once that is so."""
@@ -114,7 +121,7 @@ class RegionKeeper:
         if role is not None and role.kind is not RegionKind.PRIMARY:
             role = self._named(role)
         if role is not None and role.writes:
-            self._close_passed_over(role, role.at)
+            self._look_at_all(role)
             role = self._region.role()
         if role is not None:
             self._act_on(role, None, url)
@@ -163,12 +170,14 @@ class RegionKeeper:
             return
         if role != self._acted_on:
             before, self._acted_on = self._acted_on, role
-            self._next_look = 0
+            self._next_looks.clear()
             if _as_told(role) != _as_told(before):
                 self._tell({"event": ROLE, "role": role.kind.value, "epoch": role.epoch, "writes": role.writes})
             self._act_on(role, before)
-        if role.writes and self._store.clock.elapsed() >= self._next_look:
+        if role.writes:
             self._look_across(role)
+        else:
+            self._look_for_writer(role)
         if begins_anew(role) and not self.begins_anew and self._may_copy(role):
             self.begins_anew = role.peer
 
@@ -182,12 +191,13 @@ class RegionKeeper:
         self._exporters.stop()
         if role.kind is RegionKind.PRIMARY or begins_anew(role):
             self._stop_following()
-            self._tables.follow(self._closed(role, self._towards(role)))
+            self._tables.follow(self._closed(role, self._towards(self._towards_url(role))))
         elif self.follower is None or _as_followed(role) != _as_followed(before):
             self._follow(role, url or role.peer, is_begin=bool(url))
 
     def _follow(self, role: Role, url: str, *, is_begin: bool) -> None:
         self._stop_following()
+        self._sent_to = ""
         role = self._named(role)
         store, primary = self._store, RemotePrimary(url, self._user, self._store.clock)
         replayer = store.replayer(partial(check_follows, store.region, role.epoch))
@@ -200,7 +210,16 @@ class RegionKeeper:
         self.follower = follower
         follower.start()
         forwarding = Forwarding(primary, store.clock)
-        self._tables.follow(Following(forwarding, lambda: follower.complete_at, follower.reaches, news, store.clock))
+        self._tables.follow(
+            Following(
+                forwarding,
+                lambda: follower.complete_at,
+                follower.reaches,
+                news,
+                store.clock,
+                comes_back=lambda: not follower.how_far.problem,
+            )
+        )
 
     def _may_copy(self, role: Role) -> bool:
         """Whether the primary gives a copy. While it does not, this region goes on as it is, and says why."""
@@ -227,10 +246,14 @@ class RegionKeeper:
         if follower is not None:
             follower.stop(FAREWELL_S)
 
-    def _towards(self, role: Role) -> Sends:
-        """The other region, where that is known: it may take writes by now."""
-        url = role.peer if begins_anew(role) else role.at
-        if not is_url(url):
+    def _towards_url(self, role: Role) -> str:
+        """The other region that is likely to take writes by now; empty where none is known."""
+        first = role.peer if begins_anew(role) else role.at
+        self._sent_to = next((url for url in (first, *role.elsewhere) if is_url(url)), "")
+        return self._sent_to
+
+    def _towards(self, url: str) -> Sends:
+        if not url:
             return Nowhere()
         return Forwarding(RemotePrimary(url, self._user, self._store.clock), self._store.clock)
 
@@ -241,36 +264,73 @@ class RegionKeeper:
         def complete_at() -> int | None:
             return clock.elapsed() if role.token and role.kind is RegionKind.PRIMARY else None
 
-        return Following(forwarding, complete_at, lambda position: position == 0, News(), clock, has_alone=True)
+        def reaches(position: int) -> bool:
+            return position == 0
+
+        return Following(forwarding, complete_at, reaches, News(), clock, has_alone=True, comes_back=lambda: False)
 
     # --- the other region --------------------------------------------------------------------------------------------
 
+    def _look_at_all(self, role: Role) -> None:
+        """Before the first request: no write is taken here while a region answers that is to take it."""
+        urls = [url for url in role.elsewhere if is_url(url)]
+        if urls:
+            with ThreadPoolExecutor(len(urls), "sigla-looks") as looks:
+                wait([looks.submit(self._close_passed_over, role, url) for url in urls])
+
     def _look_across(self, role: Role) -> None:
-        """Who was passed over by force is closed: by itself, where it hears of a greater epoch, or by the other one."""
+        """Who was passed over by force is closed: by itself, where it hears of a greater epoch, or by the other one.
+
+        One region at a time: a machine that is gone lets a look wait.
+        """
         ago = self._asked_ms_ago()
-        answered = False
-        if ago is None or ago > SILENT_MS:
-            answered = self._close_passed_over(role, role.at)
-        if not role.reconciled and is_url(role.peer):
-            answered |= self._close_passed_over(role, role.peer)
-        self._next_look = self._store.clock.elapsed() + (LOOKED_MS if answered else 0)
+        is_followed = ago is not None and ago <= SILENT_MS
+        urls = [url for url in role.elsewhere if is_url(url) and not (is_followed and url == role.at)]
+        now = self._store.clock.elapsed()
+        due = [url for url in urls if now >= self._next_looks.get(url, 0)]
+        if due:
+            url = min(due, key=lambda url: self._next_looks.get(url, 0))
+            is_slow = self._close_passed_over(role, url) or url in [each.url for each in role.abandoned]
+            self._next_looks[url] = self._store.clock.elapsed() + (LOOKED_MS if is_slow else 1)
 
     def _close_passed_over(self, role: Role, url: str) -> bool:
-        """Whether the other region answers at the URL. The one of the lower epoch is closed, if it is a primary."""
-        if not is_url(url):
-            return False
+        """Whether another region answers at the URL. If both take writes, one is closed, and told of the other."""
         try:
             other = self._other(url)
             found = other.role()
             if found is None or not found.is_of(role):  # another registry has that address by now
                 return False
-            if found.epoch > role.epoch:
-                carried_out(promotion.closed(self._region, role.epoch))
-            else:
-                carried_out(promotion.closed(other, role.epoch - 1))
+            self.heard[url] = self._store.clock.now()
+            is_primary = found.kind is RegionKind.PRIMARY
+            if found.epoch > role.epoch or (is_primary and found.outranks(role)):
+                carried_out(promotion.closed(self._region, role.epoch, at=url if is_primary else ""))
+            elif is_primary and role.outranks(found):
+                at = url_there(self._served, url)
+                if found.open or (at and at != found.at and not found.token):
+                    carried_out(promotion.closed(other, role.epoch, at=at))
         except (StoreError, RemoteMisused, RoleChanged):
             return False
         return True
+
+    def _look_for_writer(self, role: Role) -> None:
+        """Where this region neither leads nor goes on following, requests go to the one that takes writes by now."""
+        follower = self.follower
+        is_apart = role.kind is RegionKind.PRIMARY or begins_anew(role)
+        if not is_apart and (follower is None or not follower.is_refused):
+            if self._sent_to:
+                self._follow(role, role.peer, is_begin=False)
+            return
+        now = self._store.clock.elapsed()
+        if now < self._next_looks.get(role.name, 0):
+            return
+        starts = dict.fromkeys(url for url in (self._sent_to or role.peer, *role.elsewhere) if is_url(url))
+        found = writer_of(role, starts, self._other)
+        if found.url and found.url != (self._sent_to or role.peer):
+            self._sent_to = found.url
+            self._tables.follow(self._closed(role, self._towards(found.url)))
+        if role.kind is RegionKind.PRIMARY and not role.token:
+            self.problem = found.why
+        self._next_looks[role.name] = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)
 
 
 def _as_followed(role: Role | None) -> tuple[str, int] | None:

@@ -44,7 +44,7 @@ _NOT_CARRIED: Final[Mapping[str, str]] = {
 
 
 class Rejoined(NamedTuple):
-    """What became of it. report: of what came over. left: what did not, a line for each commit, for people."""
+    """What became of it. report: of what came over. left: what did not, a line for each, for people."""
 
     commits: int
     report: Report
@@ -120,4 +120,6 @@ def _place_of_entry(entry: Mapping[str, Any]) -> str:
 
 def _reasons(report: Report) -> Iterator[str]:
     for (outcome, why), cases in report.reasons.items():
-        yield f"{', '.join(cases.examples)}: {outcome.value}, {why}"
+        yield from (f"{name}: {outcome.value}, {why}" for name in cases.names)
+        if cases.count > len(cases.names):
+            yield f"and {cases.count - len(cases.names)} more: {outcome.value}, {why}"

@@ -8,6 +8,8 @@ from typing import Any
 from sigla.journal.replay import FOREIGN
 
 MOST_EXAMPLES = 5
+MOST_NAMES = 100_000
+"""So many are kept of one reason, for whoever wants them all."""
 
 KINDS = ("version", "id", "config", "mode", "context", "kek", "dek", "association", "record")
 """Kinds of things that are told of. An `id` is one that no version holds any more, a `record` one of the topic."""
@@ -25,14 +27,19 @@ IMPORTED, IDENTICAL, CONFLICTING, SKIPPED = Outcome
 
 @dataclass(slots=True)
 class Cases:
-    """How often, and the first of them."""
+    """How often, and for what."""
 
     count: int = 0
-    examples: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+
+    @property
+    def examples(self) -> list[str]:
+        """The first of them."""
+        return self.names[:MOST_EXAMPLES]
 
     def add(self, other: "Cases") -> None:
         self.count += other.count
-        self.examples = (self.examples + other.examples)[:MOST_EXAMPLES]
+        self.names += other.names[: MOST_NAMES - len(self.names)]
 
 
 @dataclass(slots=True)

@@ -58,7 +58,7 @@ class Following:
 
     complete_at: at what time all was here that the primary had then; None where that is unknown. reaches: whether a row
     of the primary's journal is here. news: told when more of them are. has_alone: whether it was passed over, and may
-    have what the primary lacks.
+    have what the primary lacks. comes_back: whether what is written elsewhere comes here by itself.
     """
 
     forwarding: Sends
@@ -67,6 +67,7 @@ class Following:
     news: News
     clock: Clock
     has_alone: bool = False
+    comes_back: Callable[[], bool] = lambda: True
 
 
 class FollowingTable(RouteTable):
@@ -184,6 +185,8 @@ class FollowingTable(RouteTable):
     async def _comes_back(self, position: int) -> None:
         """A row of the primary's journal, in time, or all reads go to the primary until it has."""
         self._ahead = max(self._ahead, position)
+        if not self._following.comes_back():
+            return
         await self._following.news.wait_for(lambda: self._following.reaches(position), COMES_BACK_S)
 
 

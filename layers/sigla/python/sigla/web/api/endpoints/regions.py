@@ -39,11 +39,12 @@ def rejoin(exchange: Exchange, registry: Registry) -> Answer:
     asked, control = wire.read_rejoin(exchange.body, exchange.operation), registry.regions()
     if asked.end is None:
         return json_answer(wire.brought(control.bring(asked.url)))
-    return json_answer({"changed": control.rejoin(asked.url, asked.follow, asked.end)})
+    return json_answer(control.rejoin(asked.url, asked.follow, asked.end)._asdict())
 
 
-def abandon(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
-    return json_answer(wire.promoted(registry.regions().abandon()))
+def abandon(exchange: Exchange, registry: Registry) -> Answer:
+    region = wire.read_region(exchange.body, exchange.operation)
+    return json_answer(wire.promoted(registry.regions().abandon(region)))
 
 
 def dismiss(exchange: Exchange, registry: Registry) -> Answer:

@@ -71,6 +71,13 @@ def read_url(body: bytes, operation: str) -> str:
     return text.read(body, lambda tree: _member(bind.members(tree, "RegionRequest"), "url"), operation=operation)
 
 
+def read_region(body: bytes, operation: str) -> str:
+    """Empty where none is named."""
+    return text.read(
+        body, lambda tree: _member(bind.members(tree, "AbandonmentRequest"), "region"), operation=operation
+    )
+
+
 def read_follower(body: bytes, operation: str) -> str:
     return text.read(
         body, lambda tree: _member(bind.members(tree, "DismissalRequest"), "follower"), operation=operation

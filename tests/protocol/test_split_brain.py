@@ -1,0 +1,187 @@
+"""Three servers, and two of them take writes: that ends by itself, and no id means two things then."""
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sigla.regions import rules
+from tests.protocol.clients.server import Server, run, serving
+from tests.protocol.test_region_places import is_follower, region, role
+from tests.waiting import eventually
+
+
+class Machines:
+    """Servers by their number, each at one URL for ever."""
+
+    def __init__(self, path: Path, until: ExitStack) -> None:
+        self._path = path
+        self._until = until
+        self._ports: dict[int, int] = {}
+        self._served: dict[int, tuple[Server, ExitStack]] = {}
+        self._texts = iter(range(10**6))
+
+    def start(self, number: int, *words: str) -> Server:
+        own = self._until.enter_context(ExitStack())
+        server = own.enter_context(serving(self._path / str(number), *words, "--port", str(self._ports.get(number, 0))))
+        self._ports[number] = server.port
+        self._served[number] = server, own
+        return server
+
+    def follow(self, number: int, primary: int) -> Server:
+        server = self.start(number, "--follow", self.url(primary))
+        eventually(lambda: is_follower(server))
+        eventually(lambda: region(server)["journal"] == region(self._served[primary][0])["journal"])
+        return server
+
+    def kill(self, number: int) -> None:
+        self._served.pop(number)[0].kill()
+
+    def url(self, number: int) -> str:
+        return f"http://127.0.0.1:{self._ports[number]}"
+
+    def register(self, server: Server, subject: str) -> int:
+        """A schema that no one else has."""
+        text = json.dumps({"type": "fixed", "name": f"F{next(self._texts)}", "size": 1})
+        answer = server.ask("POST", f"/subjects/{subject}/versions", {"schema": text})
+        assert answer.status == 200, answer
+        return int(answer.json["id"])
+
+
+@pytest.fixture
+def machines(tmp_path: Path) -> Iterator[Machines]:
+    with ExitStack() as until:
+        yield Machines(tmp_path, until)
+
+
+def done(*words: str, status: int = 0) -> str:
+    ended = run(*words, *([] if words[0] == "regions" and words[1] not in ("abandon", "dismiss") else ["--yes"]))
+    assert ended.returncode == status, ended.stdout + ended.stderr
+    return ended.stdout + ended.stderr
+
+
+def split(machines: Machines) -> tuple[Server, Server, dict[str, int]]:
+    """1 and 2 were both promoted by force, in epochs of their own, and neither was the other's primary."""
+    first = machines.start(0)
+    one = machines.follow(1, 0)
+    ids = {"both": machines.register(first, "both")}
+    eventually(lambda: region(one)["journal"] == region(first)["journal"])
+    machines.kill(0)
+    done("promote", one.url, "--force")
+    ids |= {"one": machines.register(one, "one")}
+    machines.kill(1)
+    first = machines.start(0)
+    done("regions", "dismiss", first.url)
+    two = machines.follow(2, 0)
+    ids |= {"zero": machines.register(two, "zero")}
+    machines.kill(0)
+    done("promote", two.url, "--force")
+    ids |= {"two": machines.register(two, "two")}
+    return machines.start(1), two, ids
+
+
+def test_two_that_took_over_and_never_met_are_one_again(machines: Machines) -> None:
+    one, two, ids = split(machines)
+    assert len(set(ids.values())) == len(ids)
+    eventually(lambda: not role(one)["open"])
+    assert role(two)["open"]
+    assert machines.register(one, "sent-on") > 2 * rules.BLOCK
+    meant = one.ask("GET", f"/schemas/ids/{ids['one']}").json
+    assert two.ask("GET", f"/schemas/ids/{ids['one']}").status == 404, "it is not here yet"
+    told = done("rejoin", one.url, "--primary", two.url, "--report", "/dev/null")
+    assert "1 commits of" in told
+    assert f"{one.url} takes no writes. It begins anew with a copy of {two.url} as soon as" in told
+    assert f"{machines.url(0)} may have what it lacks" in told, "and why it waits"
+    assert two.ask("GET", f"/schemas/ids/{ids['one']}").json == meant
+    eventually(lambda: "may have what it lacks" in region(one)["problem"])
+    assert machines.register(one, "sent-on-too") > 2 * rules.BLOCK
+    done("regions", "abandon", two.url)
+    eventually(lambda: is_follower(one))
+    back = machines.start(0)
+    eventually(lambda: not role(back)["open"])
+    done("rejoin", back.url, "--primary", two.url, "--report", "/dev/null")
+    eventually(lambda: "follows it already" in region(back)["problem"])
+    for server in (one, two, back):
+        assert {server.ask("GET", f"/schemas/ids/{each}").status for each in ids.values()} == {200}
+    assert machines.register(back, "at-the-end") > 2 * rules.BLOCK
+
+
+def test_which_region_is_given_up_is_said_and_one_that_answers_is_not(machines: Machines) -> None:
+    one, two, _ = split(machines)
+    eventually(lambda: not role(one)["open"])
+    name = role(one)["name"]
+    several = done("regions", "abandon", two.url, status=2)
+    assert name in several
+    assert machines.url(0) in several
+    assert "sigla regions abandon URL NAME" in several
+    for named in (name, one.url):
+        told = done("regions", "abandon", two.url, named, status=2)
+        assert f"{one.url} answers: it is the closed primary of epoch 2." in told
+        assert f"sigla rejoin {one.url} --primary" in told
+    assert "another is not out." in done("regions", "abandon", two.url, "another", status=2)
+    told = done("regions", "abandon", two.url, machines.url(0))
+    assert "Imports may give those ids another meaning here." in told
+    assert role(two)["lost"] == name, "the other one is out still"
+    assert not role(two)["reconciled"]
+    closed = done("regions", "abandon", one.url, status=2)
+    assert "the region is the closed primary of epoch 2" in closed
+    seen = region(two)["out"][0]["seen"]
+    eventually(lambda: region(two)["out"][0]["seen"] > seen)
+    machines.kill(1)
+    done("regions", "abandon", two.url)
+    assert role(two)["reconciled"]
+    assert done("regions", "abandon", two.url, name).startswith("Nothing is left")
+    back = machines.start(1)
+    eventually(lambda: not role(back)["open"])
+
+
+def test_one_that_is_closed_finds_the_region_that_takes_writes_now(machines: Machines) -> None:
+    """Its partner of before is not that one any more, or is gone."""
+    first = machines.start(0)
+    one = machines.follow(1, 0)
+    machines.kill(0)
+    done("promote", one.url, "--force")
+    machines.kill(1)
+    first = machines.start(0)
+    done("regions", "dismiss", first.url)
+    two = machines.follow(2, 0)
+    done("promote", two.url)
+    one = machines.start(1)
+    eventually(lambda: not role(one)["open"])
+    eventually(lambda: one.ask("POST", "/subjects/a/versions", _text("string")).status == 200)
+    assert two.ask("GET", "/subjects").json == ["a"], "its partner follows that one by now"
+    began = time.monotonic()
+    assert one.ask("POST", "/subjects/b/versions", _text("long")).status == 200
+    assert time.monotonic() - began < 1.5, "what cannot come back is not waited for"
+    machines.kill(0)
+    assert one.ask("POST", "/subjects/c/versions", _text("double")).status == 200
+    machines.kill(2)
+    eventually(lambda: "no region that takes writes is known here" in region(one)["problem"])
+    assert f"{two.url} does not answer" in done("regions", one.url)
+
+
+def _text(kind: str) -> dict[str, Any]:
+    return {"schema": json.dumps(kind)}
+
+
+def test_a_follower_that_was_given_up_and_is_back_joins_again(machines: Machines) -> None:
+    first = machines.start(0)
+    lost = machines.follow(1, 0)
+    name = role(lost)["name"]
+    machines.kill(1)
+    done("regions", "dismiss", first.url)
+    lost = machines.start(1)
+    eventually(lambda: "given up there" in region(lost)["problem"])
+    began = time.monotonic()
+    machines.register(lost, "sent-on")
+    assert time.monotonic() - began < 1.5
+    told = done("rejoin", lost.url, "--primary", first.url, "--report", "/dev/null")
+    assert "0 commits of" in told
+    eventually(lambda: is_follower(lost))
+    assert role(first)["reconciled"], "nothing is open"
+    assert role(first)["peer"] == role(lost)["name"] != name
+    assert "nothing to do" in done("rejoin", lost.url, "--primary", first.url, "--report", "/dev/null")
