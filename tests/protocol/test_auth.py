@@ -224,8 +224,11 @@ def test_an_open_registry_says_so_at_every_start(tmp_path: Path) -> None:
     """Also where no request is logged: who opened it may be long gone."""
     quiet = {"SIGLA_AUTH": "none", "SIGLA_LOG_REQUESTS": "false"}
     with serving(tmp_path, "--host", "0.0.0.0", settings=quiet) as server:
-        assert server.ask("GET", "/subjects").status == 200
+        assert server.ask("GET", "/subjects", headers={"host": "registry.example"}).status == 200
         assert "open" in server.banner
+        sent = {"origin": "http://evil.example"}
+        assert server.ask("POST", "/subjects/a/versions", {"schema": '"int"'}, headers=sent).status == 403
+        assert server.ask("GET", "/subjects").body == b"[]"
     (line,) = server.lines
     assert json.loads(line)["event"] == "open"
 

@@ -165,6 +165,47 @@ def test_a_browser_is_told_to_run_and_to_ask_nothing_of_others(served: Client) -
     assert not re.search(r"<script(?![^>]* src=)|<style|\son\w+=|\sstyle=|javascript:", page)
 
 
+@pytest.mark.parametrize("target", ["/", "/console/", "/console/nowhere", "/docs"])
+def test_no_page_stands_in_a_frame_of_another_site_or_sends_a_form(served: Client, target: str) -> None:
+    """Whoever is made to click there would click for others."""
+    answer = served("GET", target, headers={"accept": "text/html"})
+    assert answer.headers["content-type"].startswith("text/html")
+    policy = answer.headers["content-security-policy"].split("; ")
+    assert {"frame-ancestors 'none'", "form-action 'none'", "base-uri 'none'"} <= {*policy}
+
+
+def test_no_spelling_of_a_path_leads_out_of_the_files(served: Client) -> None:
+    """Names are looked up in a table, as they are sent: nothing is unescaped or put together."""
+    digest = pages.files().digest
+    names = ("../pages.py", "..%2fpages.py", "%2e%2e/pages.py", "..\\pages.py", "..%5cpages.py", "/etc/passwd",
+             "main.js/", "main.js%00", "./main.js", "vendor/../main.js", "vendor%2fpreact.js", "%6dain.js", "",
+             "vendor", "MAIN.JS")  # fmt: skip
+    for name in names:
+        answer = served("GET", f"/console/s/{digest}/{name}")
+        assert (answer.status, answer.body) == (404, b""), name
+        assert answer.headers["cache-control"] == "no-cache", name
+
+
+@pytest.mark.parametrize(
+    "taken, is_packed",
+    [
+        *((each, False) for each in ("", "identity", "br, zstd", "gzip;q=0", "gzip;q=0, *", "*;q=0")),
+        *((each, True) for each in ("gzip", "GZIP", "x-gzip", "br;q=1, gzip;q=0.1", "*", "gzip;q=x")),
+    ],
+)
+def test_a_file_is_packed_for_those_alone_who_take_it(served: Client, taken: str, is_packed: bool) -> None:
+    """A cache on the way is told what else it depends on, also by an answer without a body."""
+    target = f"/console/s/{pages.files().digest}/main.js"
+    answer = served("GET", target, headers={"accept-encoding": taken})
+    assert (answer.headers.get("content-encoding") == "gzip") == is_packed
+    assert answer.headers["content-length"] == str(len(answer.body))
+    assert (gzip.decompress(answer.body) if is_packed else answer.body) == (UI / "main.js").read_bytes()
+    for said in (answer.headers["etag"], f"W/{answer.headers['etag']}", f'"other", {answer.headers["etag"]}', "*"):
+        again = served("GET", target, headers={"accept-encoding": taken, "if-none-match": said})
+        assert (again.status, again.body, again.headers["vary"]) == (304, b"", "accept-encoding"), said
+    assert served("GET", target, headers={"if-none-match": '"other"'}).status == 200
+
+
 @pytest.mark.parametrize("path", sorted(UI.rglob("*.js")), ids=lambda path: path.name)
 def test_a_module_imports_its_neighbours_alone_and_writes_no_markup(path: Path) -> None:
     """It stands below a digest, below any path; and whatever a registry answers is text, never HTML."""

@@ -103,6 +103,17 @@ def test_our_own_pages_and_trusted_ones_write(origin: str | None) -> None:
     assert refuses(guard, HERE, origin.encode() if origin else None, "POST") is None
 
 
+def test_where_others_reach_it_every_name_is_served_and_a_page_from_elsewhere_writes_nothing() -> None:
+    """An open registry of a company is in the network of everybody who looks at a page there."""
+    guard = Guard(None, origins=["http://trusted.example"])
+    for host in (b"registry.internal:8081", b"10.0.0.1:8081", b"not a host"):
+        assert refuses(guard, host) is None
+        assert refuses(guard, host, b"http://evil.example", "POST") is ForeignOrigin
+        assert refuses(guard, host, b"null", "POST") is ForeignOrigin
+        assert refuses(guard, host, b"http://trusted.example", "POST") is None
+        assert refuses(guard, host, b"http://" + host, "POST") is None
+
+
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
 def test_a_page_from_elsewhere_may_ask(method: str) -> None:
     """It does not get to see the answer: that is the browser's part, and CORS."""

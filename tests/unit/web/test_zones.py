@@ -275,6 +275,7 @@ def test_the_page_asks_nobody_but_its_own_server(store: EmbeddedStore) -> None:
         answer = await world.ask(AZ2, "GET", live.PAGE)
         assert answer.headers["content-type"] == "text/html; charset=utf-8"
         assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "frame-ancestors 'none'" in answer.headers["content-security-policy"]
         assert answer.headers["cache-control"] == "no-store"
         assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:|live\.json)|url\(|@import""", answer.text)
         assert 'fetch("live.json"' in answer.text

@@ -172,7 +172,7 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
         server.listening(host, ports, handed_over) as sockets,
         ExitStack() as opened,
     ):
-        guard = _guard(settings, host, named) if auth == NONE and is_loopback(host) else None
+        guard = _guard(settings, host, named) if auth == NONE else None
         tokens = authentication.bearer_tokens(issuers, out.tell)
         around = _Surroundings(settings, auth, tokens, guard, Guesses(SystemClock()), out, opened)
         members = [around.open(place, name) for name, place in _places(asked.address, settings, named).items()]
@@ -379,10 +379,10 @@ def _warn(members: Sequence[_Opened]) -> bool:
 
 
 def _guard(settings: Settings, host: str, named: Mapping[str, tuple[str, ...]]) -> Guard:
-    """Raises InvalidSetting."""
-    theirs = (each for hosts in named.values() for each in hosts)
+    """Looks at what comes to an open registry. Raises InvalidSetting."""
+    ours = (host, *(each for hosts in named.values() for each in hosts), *listed(settings.hosts))
     try:
-        return Guard((host, *theirs, *listed(settings.hosts)), listed(settings.cors_origins))
+        return Guard(ours if is_loopback(host) else None, listed(settings.cors_origins))
     except ValueError as problem:
         raise InvalidSetting(f"{PREFIX}HOSTS: {problem}.") from None
 

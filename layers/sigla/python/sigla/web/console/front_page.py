@@ -47,10 +47,14 @@ a {{ color: #2f6f4f }} code {{ background: #eaf3ee; padding: .1em .3em }}
 </html>
 """
 
+_POLICY = (
+    b"default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
+    b"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 _HEADERS = (
     (b"cache-control", b"no-store"),
     (b"vary", b"Accept"),
-    (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'; img-src data:"),
+    (b"content-security-policy", _POLICY),
 )
 
 

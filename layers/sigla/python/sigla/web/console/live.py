@@ -20,7 +20,8 @@ _FRESH = {"cache-control": "no-store"}
 _ITSELF = {
     **_FRESH,
     "content-security-policy": (
-        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:"
+        "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; img-src data:; "
+        "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
 }
 """The page is one file and asks only this server."""

@@ -1,7 +1,8 @@
-"""Before a registry that asks for no keys because only this machine reaches it: browsers of this machine reach it, too.
+"""Before a registry that asks for no keys: browsers of whoever reaches it reach it, too.
 
-A page from anywhere may send requests to loopback. It reads no answers as long as its name is another one; but a name
-of its own that is made to lead to 127.0.0.1 (DNS rebinding) would be taken for ours, and a write does its harm unread.
+A page from anywhere may send requests to loopback and into the network of who looks at it. It reads no answers as long
+as its name is another one; but a name of its own that is made to lead to 127.0.0.1 (DNS rebinding) would be taken for
+ours, and a write does its harm unread.
 Browsers tell what they cannot be made to lie about: the name that was asked for (`Host`), and where a page is from
 (`Origin`). A client that sends neither is not a browser.
 """
@@ -23,18 +24,22 @@ _AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^:/@\s\[\]]+)(:\d*)?")
 
 
 class Guard:
-    """hosts: names that lead here, besides those of loopback. origins: whose pages may write, besides our own."""
+    """hosts: names that lead here, besides those of loopback; None: any, as to what others than this machine reach.
 
-    def __init__(self, hosts: Iterable[str] = (), origins: Iterable[str] = ()) -> None:
+    origins: whose pages may write, besides our own.
+    """
+
+    def __init__(self, hosts: Iterable[str] | None = (), origins: Iterable[str] = ()) -> None:
         """Raises ValueError, which names the invalid host."""
-        self._hosts = frozenset(host(in_authority(each)) for each in hosts)
+        self._is_for_all = hosts is None
+        self._hosts = frozenset(host(in_authority(each)) for each in hosts or ())
         self._origins = frozenset(origins)
         self._known: set[bytes] = set()
 
     def __call__(self, method: str, headers: Mapping[bytes, bytes]) -> None:
         """Raises ForeignHost, ForeignOrigin."""
         asked = headers.get(b"host", b"")
-        if asked and asked not in self._known:
+        if not self._is_for_all and asked and asked not in self._known:
             self._admit(asked)
         if method not in SAFE and (origin := headers.get(b"origin")) is not None:
             self._check(origin.decode("latin-1"), asked.decode("latin-1"))
