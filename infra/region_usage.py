@@ -54,6 +54,10 @@ HEARING = Work(
 """The follower carries out a new version that was named: its row and its body come from the other region."""
 HANDING = Work(Trips((("PutObject",) * 2,)), own_ms=FAR_MS, lines=0)
 """What a registration takes besides: its body and the pointer to it are put into the other region's bucket first."""
+HANDING_A_KEY = Work(Trips((*[("BatchGetItem",)] * 4, ("PutObject",)), read=7, write=2), own_ms=FAR_MS, lines=0)
+"""What a change of a KEK or a DEK takes besides: what stands is looked at, and the commit is put there first."""
+ASKING_FOR_A_KEY = Work(Trips((("BatchGetItem",),), read=2), lines=0)
+"""What a question for a KEK or a DEK takes besides: what the region is by now."""
 CHECKED_UNITS: Final = 2
 """What each commit of a primary writes besides: a check of what the region is."""
 
@@ -65,6 +69,11 @@ def telling_bill() -> Bill:
     named = bill(NAMING) + Bill(logs=EVENT, gateway=TOLD_BYTES * TRANSFERRED_BYTE)
     handed = bill(HANDING) + Bill(function=-INVOCATION)  # it is a part of the request
     return handed + named + bill(HEARING) + bill(NAMING_NOTHING) + Bill(dynamodb=CHECKED_UNITS * WRITE_UNIT)
+
+
+def key_bill() -> Bill:
+    """What it takes to hand a change of a key over, within the request that asks for it."""
+    return bill(HANDING_A_KEY) + Bill(function=-INVOCATION)
 
 
 def meeting_bill() -> Bill:

@@ -5,6 +5,7 @@ from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +15,14 @@ from infra import prices, region_usage, usage
 from infra.usage import MILLION, Work
 from sigla.aws.clients import Clients
 from sigla.functions.replay import SELDOM_MS, SOURCE, OtherRegionTold, Replaying
+from sigla.keks.verbs.keks import read_kek
 from sigla.regions import rules
 from sigla.regions.bodies import BodiesInStep
+from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.nouns import RegionKind
 from sigla.registry import Registry
 from sigla.stores.dynamodb.store import AwsStore
+from tests.attack.keys import dek, kek
 from tests.attack.stories import register
 from tests.build import FixedClock
 from tests.contract.aws import make_table
@@ -141,6 +145,24 @@ def test_a_commit_of_a_primary_writes_two_units_more_and_puts_its_body_there(reg
     assert Counter(more) - Counter(alone) == Counter(region_usage.HANDING.trips.calls)
 
 
+def test_keys_are_handed_over_for_what_it_is_priced(regions: Regions) -> None:
+    lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
+    a, there, clock = regions.a, regions.b.handed_keys, regions.clock
+    in_step = KeysInStep(a.catalog, a.key_commits, a.key_adoption, there, region="b", clock=clock)
+    stated = (region_usage.HANDING_A_KEY, region_usage.ASKING_FOR_A_KEY)
+    with closing(lone), closing(in_step):
+        found = []
+        for registry in (replace(regions.registry, catalog=in_step), Registry(lone.catalog, lone.bodies, clock)):
+            kek("k")(registry)
+            for verb in (dek("k", "s"), lambda registry: read_kek(registry, "k")):
+                with metered(regions.clients, (), 0.0) as meter:
+                    verb(registry)
+                found.append((Counter(call for each in meter.seen for call in each), meter.read, meter.write))
+        for (calls, read, write), (alone, read_alone, write_alone), work in zip(found, found[2:], stated, strict=False):
+            assert calls - alone == Counter(work.trips.calls)
+            assert (read - read_alone, write - write_alone) == (work.trips.read, work.trips.write)
+
+
 def test_the_page_shows_what_two_regions_cost(regions_stack: Template, template: Template) -> None:
     """What each stack has besides, and together no more than is promised."""
     one, more = ({item.what: item.dollars for item in prices.idle(each)} for each in (template, regions_stack))
@@ -156,6 +178,7 @@ def test_the_page_shows_what_two_regions_cost(regions_stack: Template, template:
         row("turns of the primary", leads),
         row("together, without a request", idle),
         row("a million new schemas, besides what they take in the primary", million),
+        row("a million changes of keys, handed over before they are made", MILLION * region_usage.key_bill().total),
     ]
     assert idle <= 3
     assert million <= 35

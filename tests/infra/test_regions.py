@@ -112,6 +112,7 @@ def test_no_other_function_reaches_another_region(regions_stack: Template) -> No
             for kind in ("schemas", "guids")
             for action in ("Get", "Put")
         ),
+        *((f"s3:{action}Object", f"{BUCKET}/default/handed/*") for action in ("Get", "Put")),
         ("s3:ListBucket", BUCKET),
     }
     given = {each["Sid"]: each for each in statements(regions_stack, "Service")}
@@ -120,7 +121,10 @@ def test_no_other_function_reaches_another_region(regions_stack: Template) -> No
     ]
     read = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["default#j#*"]}}
     assert given["OtherCommits"]["Condition"] == read, "of what is committed there, its journal tells"
-    assert given["OtherBodies"]["Condition"] == {"Null": {"s3:if-none-match": "false"}}, "nothing there is replaced"
+    for each in ("OtherBodies", "OtherKeys"):
+        assert given[each]["Condition"] == {"Null": {"s3:if-none-match": "false"}}, "nothing there is replaced"
+    handed = {each for each in allowed(regions_stack, "Service") if "bucket/default/handed" in each[1]}
+    assert {action for action, _ in handed} == {"s3:GetObject", "s3:PutObject"}, "what that region has handed over here"
 
 
 def test_a_key_of_the_other_region_is_used_by_way_of_its_stores_alone(synthesise: Synthesise) -> None:

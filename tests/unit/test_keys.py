@@ -50,6 +50,7 @@ ROWS = [
 OBJECTS = [
     st.tuples(st.just(keys.body_object), REGISTRIES, BODY_KEYS),
     st.tuples(st.just(keys.guid_object), REGISTRIES, GUIDS, BODY_KEYS),
+    st.tuples(st.just(keys.handed_object), REGISTRIES, NUMBERS, TEXTS, NUMBERS),
     st.tuples(st.just(keys.journal_object), REGISTRIES, NUMBERS, NUMBERS, NUMBERS, NUMBERS),
 ]
 FILES = [

@@ -23,6 +23,7 @@ from sigla.kms.drivers import Drivers
 from sigla.kms.shared import SharedMaterials
 from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
+from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
 from sigla.ports.reads import Reads
 from sigla.ports.store import Store
@@ -116,7 +117,8 @@ class TableAndBucket:
             store = opened.enter_context(closing(self.store.of(name))) if name else self.store
             ownership = opened.enter_context(owning(settings, store))
             other = OtherRegionParts.of(settings, store, store.there) if store.there else None
-            in_step = opened.enter_context(closing(other.in_step)) if other else None
+            if other:
+                opened.enter_context(closing(other))
             shared = among_others(
                 store,
                 settings,
@@ -125,7 +127,8 @@ class TableAndBucket:
                 clients=lambda: self.clients,
                 share=share,
                 quotas=shared_quotas(store, settings, ownership),
-                bodies=in_step,
+                bodies=other.in_step if other else None,
+                catalog=other.keys if other else None,
             )
             registry, counts = opened.enter_context(shared)
             registry = replace(registry, directory=zones) if zones else registry
@@ -249,16 +252,17 @@ def among_others(
     share: int = 1,
     quotas: Quotas | None = None,
     bodies: Bodies | None = None,
+    catalog: Catalog | None = None,
 ) -> Iterator[tuple[Registry, Counts]]:
     """The same where other processes write, too: what the catalog said of an id is remembered for a while only.
 
     ownership: what is not of this deployment is neither believed nor written to. clients: of AWS, for keys of KMS;
-    None: they are made when such a key is used. share: as of `TableAndBucket.instance`. bodies: what
-    stands in front of those of the store.
+    None: they are made when such a key is used. share: as of `TableAndBucket.instance`. bodies, catalog:
+    what stands in front of those of the store.
     """
     from sigla.cache.speakers import Speakers
 
-    catalog, stored, zones = store.catalog, bodies or store.bodies, store.zones
+    catalog, stored, zones = catalog or store.catalog, bodies or store.bodies, store.zones
     reads: Reads = store.reads
     audits: Audits = store.audits
     if ownership is not None:

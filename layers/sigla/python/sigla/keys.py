@@ -145,6 +145,20 @@ def audit_object(registry: str) -> str:
     return f"{component(registry)}/{AUDIT_FOUND}"
 
 
+def handed_prefix(registry: str, epoch: int) -> str:
+    """Commits of keys that the primary of an epoch has handed to the other region."""
+    return f"{component(registry)}/handed/{epoch:010}/"
+
+
+def handed_kek_prefix(registry: str, epoch: int, kek: str) -> str:
+    return f"{handed_prefix(registry, epoch)}{component(kek)}/"
+
+
+def handed_object(registry: str, epoch: int, kek: str, number: int) -> str:
+    """number: how often the KEK with its DEKs has moved, once that commit is written."""
+    return f"{handed_kek_prefix(registry, epoch, kek)}{number:019}.json"
+
+
 def identity_object(registry: str) -> str:
     return f"{component(registry)}/identity.json"
 

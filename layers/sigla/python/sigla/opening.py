@@ -103,6 +103,11 @@ def regions(here: Address, there: Address) -> Iterator[TwoRegions]:
         yield TwoRegions(one, other, kind.pair(one, other))
 
 
+def adopt_keys(address: Address, store: Store) -> int:
+    """Carries out commits of keys as `kinds.StoreKind` says. store: that of the address. Raises StoreError."""
+    return kinds.store_kind(address).adopt_keys(store)
+
+
 def operator() -> str:
     """Who has started this process. No API key has a colon in its name."""
     with suppress(KeyError):

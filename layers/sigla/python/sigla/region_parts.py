@@ -10,6 +10,7 @@ from sigla.ports.region_views import RegionViews
 from sigla.regions.absence import NothingConcluded
 from sigla.regions.adoption import AdoptedIds, given_before
 from sigla.regions.bodies import BodiesInStep
+from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.moved import Moved
 from sigla.regions.nouns import RegionKind
 from sigla.regions.standing import RegionStanding
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OtherRegionParts:
-    """standing: which of the two this is. in_step: the bodies of both; closed by whoever made it.
+    """standing: which of the two this is. in_step, keys: the bodies and the keys of both; closed by whoever made it.
 
     brought_back: as `web.two_regions.AskedRegion` has it.
     """
@@ -31,7 +32,13 @@ class OtherRegionParts:
     store: "AwsStore"
     standing: RegionStanding
     in_step: BodiesInStep
+    keys: KeysInStep
     brought_back: Callable[[Moved], bool]
+
+    def close(self) -> None:
+        """Waits for what is under way."""
+        self.in_step.close()
+        self.keys.close()
 
     @classmethod
     def of(cls, settings: Settings, store: "AwsStore", there: "AwsStore") -> Self:
@@ -48,13 +55,22 @@ class OtherRegionParts:
             is_followed=standing.is_followed,
             is_followed_now=standing.is_followed_now,
         )
+        keys = KeysInStep(
+            store.catalog,
+            store.key_commits,
+            store.key_adoption,
+            there.handed_keys,
+            region=settings.peer.region or "",
+            clock=store.clock,
+            url=there.url,
+        )
 
         def brought_back(moved: Moved) -> bool:
             from sigla.stores.dynamodb.bringing import BroughtBack  # for who follows, and sends a write on
 
             return BroughtBack(store, there)(moved)
 
-        return cls(store, standing, in_step, brought_back)
+        return cls(store, standing, in_step, keys, brought_back)
 
     def catalog(self, registry: Registry) -> Catalog:
         """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""

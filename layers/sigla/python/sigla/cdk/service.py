@@ -14,7 +14,7 @@ from constructs import Construct
 
 from sigla import keys
 from sigla.cdk.parts import other_region
-from sigla.cdk.parts.actions import OBJECTS, READ, ROWS, STREAM
+from sigla.cdk.parts.actions import HANDED, OBJECTS, READ, ROWS, STREAM
 from sigla.cdk.parts.checklist import acknowledge
 from sigla.cdk.parts.fingerprint import name_version, note_parts
 from sigla.cdk.parts.functions import Functions, Made, allow, deny, use_of_the_key
@@ -64,6 +64,7 @@ class Grants:
             *other_region.of_roles(self.settings, "dynamodb:BatchGetItem"),
             *other_region.of_bodies(self.settings),
             *other_region.of_commits(self.settings),
+            *other_region.of_keys(self.settings, self.objects(HANDED)),
             *(self.kept_credentials() if self.settings.exporters and reaches_ssm else []),
             *(self.walls() if self.pooled and self.settings.registries else []),
             *self.found_and_told(log),

@@ -156,7 +156,9 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
 
     role = store.region.role()
     if role is not None and role.kind is RegionKind.PRIMARY:
-        print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
+        # One that was cut off has left this, perhaps.
+        nothing = "" if adopt_keys(here, store) else ": nothing to do"
+        print(f"{here} is the primary of epoch {role.epoch} already{nothing}.")
         return 0
     if role is not None:
         promotion.check_promotable(role, store.clock.now())
@@ -171,6 +173,7 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
     print(
         f"The newest commit here: {shown_time(store.journal.newest())}. Later ones of the other region may be missing."
     )
+    adopt_keys(here, store)
     unheld = store.region.unheld()
     if unheld is None:
         print("Ids whose schemas are here mean what they did, also those whose versions are missing.")
@@ -257,6 +260,16 @@ def refusals() -> Iterator[None]:
         raise Refused(f"{refused}.") from None
     except NotPromoted as refused:
         raise Misuse(str(refused) + "." * (not str(refused).endswith("."))) from None
+
+
+def adopt_keys(address: "Address", store: "Store") -> int:
+    """How many commits of keys were carried out, in AWS and after a promotion by force. Raises StoreError."""
+    from sigla import opening
+
+    adopted = opening.adopt_keys(address, store)
+    if adopted:
+        print(f"{adopted} commits of keys for field encryption that had not come were carried out.")
+    return adopted
 
 
 def tell_to_follow(follower: str, primary: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.promote import address_of_region, opened_pair, opened_region, refusals
+from sigla.cli.promote import address_of_region, adopt_keys, opened_pair, opened_region, refusals
 from sigla.cli.regions_told import (
     form_of_role,
     shown_other,
@@ -161,6 +161,7 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
             if not asking(args)(tell_of_abandonment(str(address), given_up)):
                 raise Refused("Nothing was changed.")
         name = given_up.name if given_up else ""
+        adopt_keys(address, store)
         done = carried_out(promotion.abandoned(store.region, name, forgets=address.scheme != "file"))
     return tell_abandoned(str(address), given_up if done.changed else None)
 

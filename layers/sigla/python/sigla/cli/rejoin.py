@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Refused
-from sigla.cli.promote import address_of_region, opened_pair, refusals, tell_to_follow
+from sigla.cli.promote import address_of_region, adopt_keys, opened_pair, refusals, tell_to_follow
 from sigla.cli.regions_told import put_into_report, tell, tell_left
 from sigla.cli.served_regions import are_served, rejoin_served
 from sigla.terminal.addresses import add_registry_option
@@ -92,6 +92,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
 
     def bring() -> None:
         """The report is written before anything is marked: whoever is cut off in between has it twice."""
+        adopt_keys(new, regions.here)
         missing = [*regions.pair.missing()]
         here = regions.here
         done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock))

@@ -152,6 +152,11 @@ class Role:
         return f"closed {self.kind.value}" if is_closed else self.kind.value
 
     @property
+    def adopts_keys(self) -> bool:
+        """Whether the primary before may have handed over keys whose commits are not here (`regions.handed_keys`)."""
+        return self.writes and self.adopts and not self.reconciled
+
+    @property
     def is_followed(self) -> bool:
         """Whether a primary has a region that follows, or that is to follow after a promotion by plan."""
         return bool(self.peer) and ("://" not in self.peer or bool(self.token))

@@ -26,7 +26,7 @@ class BodyNotInBoth(NotDone):
 
 
 class KeyNotInBoth(NotDone):
-    text = "Region {region} did not take the key in time, and each has to stand in both regions: nothing was stored"
+    text = "Region {region} did not take the key in time, and each has to stand in both regions: ask again"
 
 
 class BodyApart(NotDone):

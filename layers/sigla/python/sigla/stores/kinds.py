@@ -42,6 +42,13 @@ class StoreKind(BodiesKind, Protocol):
         """A follower and its primary, both stores of this kind."""
         ...
 
+    def adopt_keys(self, store: Any) -> int:
+        """Carries out commits of keys that the primary before has handed over and that did not come; how many.
+
+        None but in a region that was promoted by force, until it is reconciled. May be cut off, and repeated.
+        """
+        ...
+
 
 def _sqlite() -> StoreKind:
     from sigla.stores.sqlite import opening

@@ -3,6 +3,9 @@
 OBJECTS = ("schemas", "guids")
 """Kinds of objects that two regions have alike."""
 
+HANDED = "handed"
+"""Commits of keys that one region has handed to the other one."""
+
 READ = ("dynamodb:BatchGetItem", "dynamodb:Query")
 ROWS = (
     "dynamodb:BatchGetItem",

@@ -3,7 +3,7 @@
 from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 
-from sigla.cdk.parts.actions import OBJECTS
+from sigla.cdk.parts.actions import HANDED, OBJECTS
 from sigla.cdk.parts.functions import allow, use_of_a_key
 from sigla.deployment.settings import Settings
 
@@ -46,6 +46,21 @@ def of_commits(settings: Settings) -> list[iam.PolicyStatement]:
         return []
     bound = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": [f"{settings.registry_name}#j#*"]}}
     return [allow("OtherCommits", "dynamodb:BatchGetItem", "dynamodb:Query", on=[arn_of_table(settings)], when=bound)]
+
+
+def of_keys(settings: Settings, own: list[str]) -> list[iam.PolicyStatement]:
+    """Commits of keys for field encryption are put there before they are made, and looked for here where it did so.
+
+    own: what that region hands over here, as objects of this region's bucket.
+    """
+    if not settings.regions.peer:
+        return []
+    there = [f"{arn_of_bucket(settings)}/{settings.registry_name}/{HANDED}/*"]
+    created = {"Null": {"s3:if-none-match": "false"}}
+    return [
+        allow("OtherKeys", "s3:PutObject", on=[*there, *own], when=created),
+        allow("OtherHanded", "s3:GetObject", on=[*there, *own]),
+    ]
 
 
 def arn_of_bucket(settings: Settings) -> str:

@@ -10,7 +10,7 @@ from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.s3.opening import bodies, keys
 
-__all__ = ["bodies", "keys", "pair", "reading", "writing"]
+__all__ = ["adopt_keys", "bodies", "keys", "pair", "reading", "writing"]
 
 
 @contextmanager
@@ -28,3 +28,7 @@ writing = reading
 
 def pair(here: AwsStore, there: AwsStore) -> TablePair:
     return TablePair(here, there)
+
+
+def adopt_keys(store: AwsStore) -> int:
+    return store.key_adoption.adopt_all()

@@ -12,9 +12,11 @@ from sigla.ports.marks import Marks
 if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.aws.clients import Clients
     from sigla.aws.secrets import AwsSecrets
+    from sigla.regions.handed_keys import KeyAdoption
     from sigla.stores.dynamodb.catalog import AwsCatalog
     from sigla.stores.dynamodb.inventory import AwsInventory
     from sigla.stores.dynamodb.journal import AwsJournal
+    from sigla.stores.dynamodb.key_commits import AwsKeyCommits
     from sigla.stores.dynamodb.log import AwsLog
     from sigla.stores.dynamodb.plans import Tools
     from sigla.stores.dynamodb.principals import AwsPrincipals
@@ -26,6 +28,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.s3.api_keys import AwsKeys
     from sigla.stores.s3.audits import AwsAudits
     from sigla.stores.s3.bodies import AwsBodies
+    from sigla.stores.s3.handed_keys import AwsHandedKeys
     from sigla.stores.s3.issuer_keys import AwsIssuerKeys
     from sigla.stores.s3.objects import Objects
 
@@ -98,6 +101,25 @@ class AwsStore:
         from sigla.stores.s3.bodies import AwsBodies
 
         return AwsBodies(self.objects, registry=self._registry)
+
+    @cached_property
+    def key_commits(self) -> "AwsKeyCommits":
+        from sigla.stores.dynamodb.key_commits import AwsKeyCommits
+
+        return AwsKeyCommits(self.catalog, self.tools, self.bodies)
+
+    @cached_property
+    def handed_keys(self) -> "AwsHandedKeys":
+        """Where the other region hands commits of keys over."""
+        from sigla.stores.s3.handed_keys import AwsHandedKeys
+
+        return AwsHandedKeys(self.objects, registry=self._registry)
+
+    @cached_property
+    def key_adoption(self) -> "KeyAdoption":
+        from sigla.regions.handed_keys import KeyAdoption
+
+        return KeyAdoption(self.key_commits, self.handed_keys)
 
     @cached_property
     def journal(self) -> "AwsJournal":

@@ -1,0 +1,70 @@
+"""What a primary hands to its other region before it commits keys for field encryption, and how that is committed."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from sigla.changes import DeksChanged, KekChanged
+from sigla.ports.replaying import Shipment
+from sigla.regions.nouns import Role
+from sigla.regions.replay import Verdict
+
+
+class HandedKeys(Protocol):
+    """A list of commits for each epoch and each KEK, by their numbers: how often the KEK with its DEKs has moved then.
+
+    What is put there is never replaced, and seen by all from then on. Raises StoreError.
+    """
+
+    def put(self, epoch: int, kek: str, number: int, handed: Shipment | None) -> bool:
+        """Whether this very one stands there now. None: the end of the list."""
+        ...
+
+    def read(self, epoch: int, kek: str, number: int) -> Shipment | None:
+        """One that stands there; None: the end of the list."""
+        ...
+
+    def after(self, epoch: int, kek: str, number: int) -> Sequence[int]:
+        """The numbers that stand there behind this one, ascending."""
+        ...
+
+    def keks(self, epoch: int) -> Iterator[str]:
+        """The KEKs that have such a list."""
+        ...
+
+
+class KeysStanding(NamedTuple):
+    """What a region is, and how a KEK stands there, at one moment.
+
+    number: how often it has moved with its DEKs. revision: empty where it is not there. stored, active: DEKs under it.
+    at: the time of the last of its commits.
+    """
+
+    role: Role | None
+    number: int = 0
+    revision: str = ""
+    stored: int = 0
+    active: int = 0
+    at: int = 0
+
+
+class KeyCommits(Protocol):
+    """A region's table, as far as keys are committed there by their numbers. Raises StoreError."""
+
+    def look(self, kek: str) -> KeysStanding:
+        """One question; with an empty name about the role alone."""
+        ...
+
+    def foretold(self, change: KekChanged | DeksChanged, standing: KeysStanding) -> Shipment:
+        """The commit with the next number, as every table carries it out.
+
+        Raises Conflict where the change rests on something else than stands, Closed.
+        """
+        ...
+
+    def carry_out(self, handed: Shipment) -> Verdict:
+        """Carries it out as a primary, if it comes next. Raises Closed, Conflict, OutcomeUnknown, UnknownCommit."""
+        ...
+
+    def pass_over(self, handed: Shipment) -> None:
+        """A number is of a commit that is lost: what stands is written once more. Raises as `carry_out`."""
+        ...

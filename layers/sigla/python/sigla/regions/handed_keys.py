@@ -1,0 +1,209 @@
+"""Keys for field encryption of two regions in AWS: each commit of them stands in the other one before it is made.
+
+What a DEK that is lost has encrypted cannot be read any more. So the commit itself, as journals tell it, is put into
+the other region's bucket first, under its number: how often the KEK with its DEKs has moved once it is written.
+
+    put under the next number       others that want the same number find it there, and carry it out: so no commit
+                                    comes after one whose writer was cut off, and the list has no choice in it
+    carried out here                if the number is still the next one: by the writer, or by who found it; once
+    answered
+
+    after a promotion by force      the first question for a key has the rest of its list carried out in the survivor,
+                                    in the order of the numbers, deletes as well; `sigla promote` does it for all.
+                                    Then the list is ended: the region before, if it lives, commits nothing more
+                                    under that KEK
+
+What was put and never committed is carried out by whoever comes next, here or there: its writer was told nothing else
+than that it is not known, or to try again.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Final, ParamSpec, TypeVar
+
+from sigla.changes import Change, DeksChanged, KekChanged
+from sigla.errors import Closed, Conflict, StoreError
+from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen
+from sigla.model import BodyKey
+from sigla.ports.catalog import Catalog
+from sigla.ports.clock import Clock
+from sigla.ports.handed_keys import HandedKeys, KeyCommits, KeysStanding
+from sigla.ports.in_front import CatalogInFront
+from sigla.ports.replaying import Shipment
+from sigla.regions.bodies import PATIENCE_S, SILENT_MS
+from sigla.regions.refusals import KeyNotInBoth
+from sigla.regions.replay import Verdict
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+AT_ONCE: Final = 8
+"""Commits that are on their way to the other region; further ones wait."""
+
+TRIES: Final = 64
+"""So often others may have carried out at the same moment what is carried out here."""
+
+_DONE: Final = (Verdict.CARRY_OUT, Verdict.KNOWN)
+
+
+class KeyAdoption:
+    """What a region that was promoted by force has of keys whose commits did not come. Any thread may use it.
+
+    here: of this region, where the primary before has put it. Raises StoreError.
+    """
+
+    def __init__(self, commits: KeyCommits, here: HandedKeys) -> None:
+        self._commits = commits
+        self._here = here
+        self._ended = set[tuple[int, str]]()
+
+    def adopt_all(self) -> int:
+        """How many commits were carried out. May be cut off, and be called again."""
+        role = self._commits.look("").role
+        if role is None or not role.adopts_keys:
+            return 0
+        return sum(self.adopt(kek, self._commits.look(kek)) for kek in self._here.keks(role.epoch - 1))
+
+    def adopt(self, kek: str, standing: KeysStanding, *, ends: bool = True) -> int:
+        """Carries out what the list of a KEK has; how many commits that were. Then the list is ended.
+
+        standing: as it was seen. ends: False where a list without anything is left as it is. Raises Closed, Conflict.
+        """
+        role = standing.role
+        if role is None or not role.adopts_keys or (role.epoch, kek) in self._ended:
+            return 0
+        epoch, done = role.epoch - 1, 0
+        for _ in range(TRIES):
+            for number in self._here.after(epoch, kek, standing.number):
+                handed = self._here.read(epoch, kek, number)
+                if handed is None:
+                    self._ended.add((role.epoch, kek))
+                    return done
+                if not self._carry_out(handed):
+                    break
+                done += 1
+            else:
+                standing = self._commits.look(kek)
+                if not (ends or standing.number):
+                    return done
+                if self._here.put(epoch, kek, standing.number + 1, None):
+                    self._ended.add((role.epoch, kek))
+                    return done
+            standing = self._commits.look(kek)
+            if standing.role is None or standing.role.epoch != role.epoch:
+                raise Conflict
+        raise Conflict
+
+    def _carry_out(self, handed: Shipment) -> bool:
+        """Whether it is here now; False where another one has moved the KEK meanwhile."""
+        verdict = self._commits.carry_out(handed)
+        while verdict is Verdict.EARLY:
+            # A command that writes to the stores hands nothing over: what it did there is lost.
+            self._commits.pass_over(handed)
+            verdict = self._commits.carry_out(handed)
+        return verdict in _DONE
+
+
+class KeysInStep(CatalogInFront):
+    """A `ports.Catalog` whose keys stand in both regions before they are committed. Any thread may use it.
+
+    there: where the other region looks for them. region: its name. url: that of its stores.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        commits: KeyCommits,
+        adoption: KeyAdoption,
+        there: HandedKeys,
+        *,
+        region: str,
+        clock: Clock,
+        url: str = "",
+        patience_s: float = PATIENCE_S,
+    ) -> None:
+        super().__init__(catalog)
+        self._commits = commits
+        self._adoption = adoption
+        self._there = there
+        self._region = region
+        self._url = url
+        self._clock = clock
+        self._patience_s = patience_s
+        self._silent_until = 0
+        self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="handed")
+
+    def close(self) -> None:
+        """Waits for what is under way; nothing may be committed afterwards."""
+        self._pool.shutdown()
+
+    # --- questions: what was acknowledged before a promotion by force is here ----------------------------------------
+
+    def kek(self, name: str) -> Kek | None:
+        self._adopt(name)
+        return super().kek(name)
+
+    def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
+        self._adopt(name.kek)
+        return super().deks_of(name, version)
+
+    def deks_counted(self, kek: str) -> CountedDeks:
+        self._adopt(kek)
+        return super().deks_counted(kek)
+
+    def deks(self, kek: str) -> Iterator[Dek]:
+        self._adopt(kek)
+        return super().deks(kek)
+
+    def _adopt(self, kek: str) -> None:
+        """A region that does not take writes any more answers by what it has."""
+        standing = self._commits.look(kek)
+        if standing.role is not None and standing.role.adopts_keys:
+            try:
+                self._adoption.adopt(kek, standing, ends=False)
+            except Closed:
+                return
+            except Conflict as raced:
+                raise StoreError(f"KEK {kek} is written by others, again and again") from raced
+
+    # --- changes -----------------------------------------------------------------------------------------------------
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        """Raises KeyNotInBoth where the other region does not take a key in time."""
+        if not isinstance(change, KekChanged | DeksChanged):
+            return super().commit(change)
+        kek = change.name if isinstance(change, KekChanged) else change.kek.name
+        standing = self._commits.look(kek)
+        if standing.role is None or not standing.role.writes:
+            return super().commit(change)
+        if self._adoption.adopt(kek, standing):
+            raise Conflict
+        if not standing.role.is_followed or standing.role.is_elsewhere(self._url):
+            return super().commit(change)
+        self._commit_in_both(change, kek, standing, standing.role.epoch)
+        return ()
+
+    def _commit_in_both(self, change: KekChanged | DeksChanged, kek: str, standing: KeysStanding, epoch: int) -> None:
+        own = self._commits.foretold(change, standing)
+        try:
+            handed = self._other(self._hand, epoch, kek, standing.number + 1, own)
+        except (StoreError, TimeoutError) as silent:
+            raise KeyNotInBoth(region=self._region) from silent
+        if handed is None:
+            raise Closed
+        if self._commits.carry_out(handed) not in _DONE or handed is not own:
+            raise Conflict
+
+    def _hand(self, epoch: int, kek: str, number: int, own: Shipment) -> Shipment | None:
+        """What stands under the number now; None: the other region was promoted, and has ended the list."""
+        return own if self._there.put(epoch, kek, number, own) else self._there.read(epoch, kek, number)
+
+    def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What the other region answers in time. Raises TimeoutError, and what it raises; it may yet be done then."""
+        if self._clock.elapsed() < self._silent_until:
+            raise TimeoutError
+        try:
+            return self._pool.submit(ask, *args, **kwargs).result(self._patience_s)
+        except (StoreError, TimeoutError):
+            self._silent_until = self._clock.elapsed() + SILENT_MS
+            raise

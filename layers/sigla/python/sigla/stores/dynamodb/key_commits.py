@@ -1,0 +1,119 @@
+"""Keys that are committed by the number that their KEK has then: the same commit, whoever carries it out.
+
+A commit is foretold from what stands: its row of the journal, with the next number, and a time behind that of the last
+one. Whatever moves a KEK or its DEKs gives the KEK a number more, so that while the number stays, all of it stays: who
+holds the next number rests on nothing else (`replaying`).
+"""
+
+from dataclasses import replace
+from functools import partial
+from secrets import token_hex
+from typing import TYPE_CHECKING, Final
+
+import orjson
+
+from sigla import journal
+from sigla.changes import DeksChanged, KekChanged
+from sigla.errors import Conflict, OutcomeUnknown, StoreError
+from sigla.journal import Effects
+from sigla.ports.handed_keys import KeysStanding
+from sigla.ports.replaying import Shipment
+from sigla.regions import moved
+from sigla.regions.replay import Verdict
+from sigla.regions.shipping import NotAllowed
+from sigla.stores.dynamodb.journal import position_at, time_of
+from sigla.stores.dynamodb.numbers import MOVES, number_name
+from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.principals import AwsPrincipals
+
+if TYPE_CHECKING:
+    from sigla.stores.dynamodb.catalog import AwsCatalog
+    from sigla.stores.s3.bodies import AwsBodies
+
+TRIES: Final = 8
+
+
+class AwsKeyCommits:
+    """A `ports.KeyCommits`."""
+
+    def __init__(self, catalog: "AwsCatalog", tools: Tools, bodies: "AwsBodies") -> None:
+        self._catalog = catalog
+        self._tools = tools
+        self._bodies = bodies
+        self._principals = AwsPrincipals(tools.table, tools.places)
+
+    def look(self, kek: str) -> KeysStanding:
+        places, since = self._tools.places, self._tools.fence.begin()
+        found = self._tools.table.get_many([places.role(), *([places.kek(kek)] if kek else ())])
+        role, row = self._tools.fence.met(found.get(places.role()), since), found.get(places.kek(kek), {})
+        revision = row["revision"] if "kek" in row else ""
+        return KeysStanding(
+            role, row.get(MOVES, 0), revision, row.get("stored", 0), row.get("active", 0), row.get("at", 0)
+        )
+
+    def foretold(self, change: KekChanged | DeksChanged, standing: KeysStanding) -> Shipment:
+        epoch = self._tools.fence.guard(change.epoch).epoch
+        if isinstance(change, KekChanged):
+            name = change.name
+            _check_kek(change, standing)
+        else:
+            name = change.kek.name
+            self._check_deks(change, standing)
+        at = max(change.ts, standing.at + 1)
+        effects = Effects(moved={number_name(self._tools.places.kek(name)): standing.number + 1})
+        by = self._principals.token_of(change.author, change.ts)
+        row = journal.row(change, effects, journal.origin(change, by) | journal.for_region(change, effects, epoch))
+        return Shipment(position_at(at, change.nonce), orjson.dumps(row), {})
+
+    def carry_out(self, handed: Shipment) -> Verdict:
+        fence = self._tools.fence
+        for _ in range(TRIES):
+            guard = fence.guard()
+            allowed = [guard.check] if guard.check else []
+            try:
+                verdict = self._catalog.replayer(self._bodies, allowed).carry_out(handed)
+            except OutcomeUnknown:
+                _note(handed)
+                raise
+            except NotAllowed:
+                fence.refused(guard)  # one of the copies of the role was behind, or it is another role
+            else:
+                if verdict in (Verdict.CARRY_OUT, Verdict.KNOWN):
+                    _note(handed)
+                return verdict
+        raise Conflict
+
+    def pass_over(self, handed: Shipment) -> None:
+        row = journal.row_at(handed.position, partial(orjson.loads, handed.form))
+        match journal.change_of(row, self._catalog):
+            case KekChanged(name=name, seen=before, kek=kek):
+                told = before or kek
+            case DeksChanged(kek=told):
+                name = told.name
+            case other:
+                raise StoreError(f"a {type(other).__name__} was handed over as a commit of keys")
+        seen, nonce = self._catalog.kek(name), token_hex(8)
+        kek = seen or told
+        if kek is None:
+            raise StoreError(f"it is not known what KEK {name} was")
+        self._catalog.commit(KekChanged(name, seen, replace(kek, revision=nonce), kek.ts, nonce))
+
+    def _check_deks(self, change: DeksChanged, standing: KeysStanding) -> None:
+        if standing.revision != change.kek.revision:
+            raise Conflict
+        places = {self._tools.places.dek(each.name, each.about.version): each.seen for each in change.deks}
+        found = self._tools.table.get_many(list(places))
+        for place, seen in places.items():
+            if found.get(place, {}).get("revision") != (seen.revision if seen else None):
+                raise Conflict
+
+
+def _note(handed: Shipment) -> None:
+    """A request that came through the other region is answered there when that has it, too."""
+    moved.committed(time_of(handed.position), orjson.loads(handed.form)["nonce"])
+
+
+def _check_kek(change: KekChanged, standing: KeysStanding) -> None:
+    in_use = standing.stored if change.kek is None else standing.active if change.unused else 0
+    if in_use or standing.revision != (change.seen.revision if change.seen else ""):
+        raise Conflict

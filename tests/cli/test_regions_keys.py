@@ -1,0 +1,97 @@
+"""`sigla promote --force`, `rejoin` and `regions abandon`, of tables: no key that was acknowledged is left behind."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sigla.cli import main
+from sigla.regions.handed_keys import KeysInStep
+from sigla.regions.nouns import RegionKind, Role
+from sigla.registry import Registry
+from sigla.settings import Address
+from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb import fence
+from sigla.stores.dynamodb.opening import writing
+from sigla.stores.dynamodb.store import AwsStore
+from tests.attack.keys import dek, kek
+from tests.attack.test_keys_in_step import keys_of
+from tests.attack.world import Verb
+from tests.cli.test_regions import Urls
+from tests.contract.aws import make_table, of_two_parts
+from tests.contract.engines import BUCKET, REGION, in_process
+
+Captured = pytest.CaptureFixture[str]
+KEYS = {"k": ("id", None, False), ("k", "s", "AES256_GCM", 1): ("m1", False)}
+
+
+@pytest.fixture
+def urls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Urls]:
+    """The follower and its primary."""
+    monkeypatch.chdir(tmp_path)
+    of_two_parts(monkeypatch)
+    monkeypatch.setattr(fence, "COPIES", 2)
+    with in_process() as clients:
+        clients.s3.create_bucket(Bucket="other")
+        there, here = make_table(clients.dynamodb), make_table(clients.dynamodb)
+        region = f"?region={REGION}"
+        urls = f"dynamodb+s3://{here}/other{region}", f"dynamodb+s3://{there}/{BUCKET}{region}"
+        roles = Role(1, RegionKind.FOLLOWER, peer=urls[1], name="B"), Role(1, RegionKind.PRIMARY, peer="B", name="A")
+        for url, role in zip(urls, roles, strict=True):
+            with writing(Address.read(url)) as store:
+                assert store.region.set_role(None, role)
+        yield urls
+
+
+def ask(own: AwsStore, other: AwsStore, *verbs: Verb) -> None:
+    """As the function of the primary does it."""
+    clock = SystemClock()
+    in_step = KeysInStep(
+        own.catalog, own.key_commits, own.key_adoption, other.handed_keys, region="other", clock=clock, patience_s=30
+    )
+    with closing(in_step):
+        for verb in verbs:
+            verb(Registry(in_step, own.bodies, clock))
+
+
+def made(urls: Urls, *verbs: Verb) -> None:
+    here, there = map(Address.read, urls)
+    with writing(here) as follower, writing(there) as primary:
+        ask(primary, follower, *verbs)
+
+
+def keys(url: str) -> dict[object, object]:
+    with writing(Address.read(url)) as store:
+        return {
+            (*name[:2], name[2].value, name[3]) if isinstance(name, tuple) else name: value
+            for name, value in keys_of(store).items()
+        }
+
+
+def test_a_forced_promotion_carries_out_what_was_handed_over(urls: Urls, capsys: Captured) -> None:
+    here, _ = urls
+    made(urls, kek("k"), dek("k", "s"))
+    assert not keys(here)
+    assert main(["promote", here, "--force", "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert "2 commits of keys for field encryption that had not come were carried out." in told
+    assert keys(here) == KEYS
+    assert main(["promote", here, "--force", "--yes"]) == 0
+    assert capsys.readouterr().out.endswith("is the primary of epoch 2 already: nothing to do.\n")
+
+
+@pytest.mark.parametrize("back", [True, False], ids=["rejoin", "abandon"])
+def test_what_a_primary_went_on_to_acknowledge_is_there_when_it_is_reconciled(
+    urls: Urls, capsys: Captured, back: bool
+) -> None:
+    """It did not hear of the promotion, and the survivor was not asked for these keys."""
+    here, there = urls
+    assert main(["promote", here, "--force", "--yes"]) == 0
+    made(urls, kek("k"), dek("k", "s"))
+    assert not keys(here)
+    capsys.readouterr()
+    words = ["rejoin", there, "--primary", here, "--yes"] if back else ["regions", "abandon", here, "--yes"]
+    main(words)
+    assert "2 commits of keys" in capsys.readouterr().out
+    assert keys(here) == KEYS
