@@ -2,6 +2,24 @@
 
 import { html, useEffect, useRef } from "./vendor/preact.js";
 
+/** The numbers of lines: as texts, for a hundred thousand elements would be drawn anew with each letter. @param {number} count @param {number[]} marked */
+function numbered(count, marked) {
+  const parts = [];
+  let from = 1;
+  for (const line of [...new Set(marked)].filter((each) => each <= count).sort((a, b) => a - b)) {
+    if (line > from) parts.push(numbers(from, line - 1));
+    parts.push(html`<span class="marked">${line}</span>`);
+    from = line + 1;
+  }
+  if (from <= count) parts.push(numbers(from, count));
+  return parts;
+}
+
+/** @param {number} from @param {number} to */
+function numbers(from, to) {
+  return html`<span>${Array.from({ length: to - from + 1 }, (_, at) => from + at).join("\n")}</span>`;
+}
+
 /** @param {{text: string, marked: number[], write: (text: string) => void, field: {current: HTMLTextAreaElement | undefined}}} given marked: lines with a problem */
 export function Editor({ text, marked, write, field }) {
   const gutter = useRef(/** @type {HTMLElement | undefined} */ (undefined));
@@ -12,7 +30,7 @@ export function Editor({ text, marked, write, field }) {
   useEffect(follow, [count]);
   return html`<div class="editor">
     <div class="gutter" aria-hidden="true" ref=${gutter}>
-      ${Array.from({ length: count }, (_, at) => html`<span class=${marked.includes(at + 1) ? "marked" : ""}>${at + 1}</span>`)}
+      ${numbered(count, marked)}
     </div>
     <textarea ref=${field} aria-label="Text of the schema" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off"
       rows=${Math.min(40, Math.max(16, count + 1))} value=${text} onScroll=${follow}

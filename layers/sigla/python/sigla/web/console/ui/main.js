@@ -2,7 +2,7 @@
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
 import { CONSOLE, forgetDrafts, hasDrafts, heldToken, isKeyWanted, keyName, LOGINS, loginProblem, settleLogin, signIn, signOut, useAskedCaller, useSession } from "./registry.js";
-import { follow, Heading, here, Link, Notice, onMove, Problem, Waiting } from "./parts.js";
+import { follow, Heading, here, keepPlaces, Link, Notice, onMove, Problem, Waiting } from "./parts.js";
 
 /** @typedef {{params: Record<string, string>, query: URLSearchParams}} Place */
 
@@ -85,7 +85,7 @@ function App() {
   useEffect(() => onMove(() => setAt(here())), []);
   useEffect(() => {
     if (isFirst.current) isFirst.current = false;
-    else main.current?.querySelector("h1")?.focus();
+    else main.current?.querySelector("h1")?.focus({ preventScroll: true });
   }, [at.path]);
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
@@ -231,4 +231,5 @@ await comeBack();
 // What stood there while the scripts were on their way.
 root.replaceChildren();
 render(html`<${App} />`, root);
+keepPlaces();
 

@@ -1,6 +1,6 @@
 /** What pages are made of: links, answers with what goes wrong on the way, schemas as text, times, pages of lists. */
 
-import { html, useEffect, useErrorBoundary, useRef, useState } from "./vendor/preact.js";
+import { html, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./vendor/preact.js";
 import { CONSOLE, Failure, heldToken, useAsked, useIsPaid } from "./registry.js";
 
 // --- addresses ---------------------------------------------------------------------------------------------------
@@ -33,6 +33,47 @@ export function follow(to) {
   history.pushState(null, "", href(to));
   scrollTo(0, 0);
   dispatchEvent(new Event(MOVED));
+}
+
+const MOST_PATIENCE_MS = 5000;
+
+/**
+ * Each page is where it was when one comes back to it, also by loading it again; and an address with a part of the page
+ * leads there. What is shown comes later than the page, so it is waited for, unless somebody scrolls meanwhile.
+ */
+export function keepPlaces() {
+  history.scrollRestoration = "manual";
+  let stop = () => {};
+  const comeBack = () => {
+    stop();
+    const y = history.state?.y;
+    const part = location.hash.slice(1);
+    if (!y && !part) {
+      scrollTo(0, 0);
+      return;
+    }
+    const isThere = () => document.documentElement.scrollHeight - innerHeight >= y;
+    const look = new ResizeObserver(() => {
+      if (!y) document.getElementById(part)?.scrollIntoView();
+      else if (isThere()) {
+        scrollTo(0, y);
+        stop();
+      }
+    });
+    look.observe(document.body);
+    const ended = new AbortController();
+    const patience = setTimeout(() => stop(), MOST_PATIENCE_MS);
+    stop = () => {
+      look.disconnect();
+      clearTimeout(patience);
+      ended.abort();
+    };
+    for (const each of ["wheel", "touchmove", "keydown", "pointerdown"]) addEventListener(each, stop, { signal: ended.signal, passive: true });
+  };
+  addEventListener("popstate", comeBack);
+  addEventListener(MOVED, () => stop());
+  addEventListener("scrollend", () => history.replaceState({ ...history.state, y: scrollY }, ""));
+  comeBack();
 }
 
 /** @param {{to: string, children?: any, class?: string, current?: boolean, label?: string}} given */
@@ -136,7 +177,7 @@ export function Name({ subject }) {
  */
 export function Table({ label, head, children, class: name }) {
   const body = useRef(/** @type {HTMLTableSectionElement | undefined} */ (undefined));
-  useEffect(() => {
+  useLayoutEffect(() => {
     for (const row of body.current?.rows ?? []) for (const cell of row.cells) if (cell.colSpan === 1) cell.dataset.column = head[cell.cellIndex];
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>

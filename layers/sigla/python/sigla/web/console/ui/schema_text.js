@@ -70,23 +70,28 @@ export function coloured(line, type) {
   return parts;
 }
 
-const MOST_COLOURED = 5000;
+/** More lines are shown when they are asked for: a browser takes seconds for a hundred thousand. */
+const MOST_SHOWN = 5000;
+const LONGEST_COLOURED = 500_000;
 
 /** @param {{text: string, type: string, label: string, isOurs?: boolean}} given isOurs: the text was never stored so */
 export function SchemaText({ text, type, label, isOurs }) {
   const [isStored, setStored] = useState(false);
+  const [isWhole, setWhole] = useState(false);
   const shown = isStored ? text : readable(text, type);
   const lines = shown.split("\n");
-  const isColoured = lines.length <= MOST_COLOURED && shown.length < 500_000;
+  const isColoured = lines.length <= MOST_SHOWN && shown.length < LONGEST_COLOURED;
+  const isCut = !isWhole && lines.length > MOST_SHOWN;
   return html`<div class="text">
     <div class="bar">
       <span>${lines.length === 1 ? "1 line" : `${lines.length} lines`}</span>
       ${type !== "PROTOBUF" && !isOurs && html`<button class="quiet" aria-pressed=${isStored} onClick=${() => setStored(!isStored)}>As stored</button>`}
       <${Copy} text=${shown} />
     </div>
-    <pre class="code" tabindex="0" role="region" aria-label=${label}><code>${lines.map(
+    <pre class="code" tabindex="0" role="region" aria-label=${label}><code>${(isCut ? lines.slice(0, MOST_SHOWN) : lines).map(
       (line) => html`<span class="line">${isColoured ? coloured(line, type) : line}${"\n"}</span>`,
     )}</code></pre>
+    ${isCut && html`<p class="hint">The first ${MOST_SHOWN} lines are shown. <button class="quiet" onClick=${() => setWhole(true)}>Show all ${lines.length}</button></p>`}
   </div>`;
 }
 

@@ -105,8 +105,8 @@ export function Texts({ before, after }) {
           <tr><th scope="col">Line before</th><th scope="col">Line after</th><th scope="col">Change</th><th scope="col">Text</th></tr>
         </thead>
         <tbody>
-          ${lines.map((each, at) => {
-            if (!isWhole && !near[at]) return near[at - 1] || !at ? html`<tr class="gap"><td colspan="4">…</td></tr>` : null;
+          ${lines.flatMap((each, at) => {
+            if (!isWhole && !near[at]) return near[at - 1] || !at ? html`<tr class="gap"><td colspan="4">…</td></tr>` : [];
             return html`<tr class=${each.kind}>
               <td>${each.old}</td><td>${each.new}</td>
               <td>${{ same: "", added: html`<span aria-label="added">+</span>`, removed: html`<span aria-label="removed">−</span>` }[each.kind]}</td>

@@ -1,6 +1,6 @@
 /** A new version of a subject, or the first one of a new subject: written, judged while it is written, registered. */
 
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { counted, follow, Heading, Link, Name, Problem, split, tellDone, Waiting } from "../parts.js";
 import { ask, change, draftOf, GIVEN_UP_MS, keepDraft, query, segment, useAsked, useCaller } from "../registry.js";
 import { Change } from "../changes.js";
@@ -101,17 +101,29 @@ function Written({ subject, latest, type }) {
           ${" "}<span class="hint">Put what has no meaning in one order, as with <span class="code">normalize=true</span>.</span></p>
       </div>
     </div>
-    ${latest &&
-    html`<section aria-labelledby="texts"><h2 id="texts">Changes since version ${latest.version}</h2>
-      <${Texts} before=${latest} after=${{ schema: draft.text, schemaType: draft.type }} /></section>`}
+    ${latest && html`<${ChangesSince} latest=${latest} text=${draft.text} type=${draft.type} />`}
   `;
+}
+
+const LONGEST_LAID_OUT = 500_000;
+
+/** @param {{latest: any, text: string, type: string}} given */
+function ChangesSince({ latest, text, type }) {
+  const settled = useSettled(text);
+  return useMemo(
+    () => html`<section aria-labelledby="texts"><h2 id="texts">Changes since version ${latest.version}</h2>
+      <${Texts} before=${latest} after=${{ schema: settled, schemaType: type }} /></section>`,
+    [latest, settled, type],
+  );
 }
 
 /** @param {any} latest @param {string} type @returns {Draft} */
 function begun(latest, type) {
   if (!latest) return { text: BEGINNINGS[type], type, references: [], normalize: false };
   const written = latest.schemaType ?? "AVRO";
-  return { text: readable(latest.schema, written), type: written, references: latest.references ?? [], normalize: false };
+  const laidOut = readable(latest.schema, written);
+  // White space alone shall not make a schema longer than a registry takes.
+  return { text: laidOut.length > LONGEST_LAID_OUT ? latest.schema : laidOut, type: written, references: latest.references ?? [], normalize: false };
 }
 
 /** @param {Draft} draft what a registration sends */
@@ -120,6 +132,16 @@ function sent({ text, type, references }) {
 }
 
 const PAUSE_MS = 300;
+
+/** What a value is when it has not been another one for a moment: what takes long is not done with each letter. @template T @param {T} value @returns {T} */
+function useSettled(value) {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const pause = setTimeout(() => setSettled(() => value), PAUSE_MS);
+    return () => clearTimeout(pause);
+  }, [value]);
+  return settled;
+}
 
 /** What the registry says of a draft, asked whenever nothing was written for a moment.
  * @param {string} subject @param {Draft} draft @returns {{verdict?: any, failure?: any, isCurrent: boolean, again: () => void}} isCurrent: it is of this draft
