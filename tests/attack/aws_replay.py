@@ -44,8 +44,8 @@ def shipped(world: World) -> list[Shipment]:
     return list(AwsShipper(stores(world).journal, stores(world).bodies).shipments())
 
 
-def replayer(world: World, allowed: Sequence[Action] = ()) -> AwsReplayer:
-    return stores(world).catalog.replayer(stores(world).bodies, allowed)
+def replayer(world: World, allowed: Sequence[Action] = (), *, since: int = 0) -> AwsReplayer:
+    return stores(world).catalog.replayer(stores(world).bodies, allowed, since=since)
 
 
 def check_equal(one: World, other: World) -> None:

@@ -21,7 +21,7 @@ from sigla.stores.dynamodb.catalog import AwsCatalog
 from tests.attack.aws import Store, failing
 from tests.attack.aws_replay import check_equal, follower, primary, replayer, shipped, stores
 from tests.attack.ports import At, Call
-from tests.attack.replay import STORIES, TRAFFIC, ask
+from tests.attack.replay import EPOCH, STORIES, TRAFFIC, ask
 from tests.attack.stories import HISTORY, IMPORTING, ONE, TWO, delete, purge, register
 from tests.attack.world import Verb, World
 from tests.build import a_body
@@ -166,6 +166,23 @@ def test_what_only_a_newer_release_can_carry_out_waits_for_it(account: Account) 
         deliver([first], replayer(target))
         assert list(replayer(target).aside()) == []
         check_equal(source, target)
+
+
+def test_what_waited_for_a_primary_that_was_passed_over_is_not_carried_out_later(account: Account) -> None:
+    """The region was promoted by force meanwhile: that commit looks like the next one of a subject, and is not."""
+    with primary(account) as source, follower(account) as target:
+        ask(source, [text("a", 0), text("a", 1), text("a", 2), text("b", 0)])
+        first, second, third, other = shipped(source)
+        assert deliver([first, third], replayer(target)) == {Verdict.CARRY_OUT: 1, Verdict.EARLY: 1}
+        replayer(target).set_apart(other)
+        ask(target, [text("a", 7)])
+        later = replayer(target, since=EPOCH + 1)
+        assert [each.form for each in replayer(target).aside()] == [third.form]
+        assert deliver([], later) == {}
+        assert [*later.aside(), *later.apart()] == []
+        assert [*replayer(target).aside(), *replayer(target).apart()] == []
+        assert deliver([second], replayer(target)) == {Verdict.DIVERGES: 1}
+        assert [each.form for each in replayer(target).apart()] == [second.form]
 
 
 # --- thousands -------------------------------------------------------------------------------------------------------

@@ -8,10 +8,13 @@ from urllib.parse import unquote
 from sigla import keys
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Subject
 from sigla.regions import rules
+from sigla.regions.nouns import Counter, RegionKind
 from sigla.rules.bodies import believed
 from sigla.rules.guid import guid_of
 from sigla.stores.dynamodb import changes, items, reading
+from sigla.stores.dynamodb.fence import role_of
 from sigla.stores.dynamodb.items import Stored, SubjectState
+from sigla.stores.dynamodb.regions import counter_of
 from sigla.stores.dynamodb.values import Item, read_item
 from tests.contract.aws import AwsStores
 
@@ -141,17 +144,18 @@ def _check_bodies(stores: AwsStores, rows: dict[str, list[tuple[str, Item]]], ve
     found = {_key(name, "/"): content for name, content in _objects(stores, "schemas/").items()}
     bodies = {key: believed(key, content) for key, content in found.items()}
     pointers = _objects(stores, "guids/")
-    drawn = {_context(name): _given(item) for name, item in rows["x"] if item["sk"] == keys.NEXT}
+    counters = {_context(name): counter_of(item) for name, item in rows["x"] if item["sk"] == keys.NEXT}
+    role = next((role for _, item in rows["g"] if (role := role_of(item))), None)
     # What a follower has not heard of a context, it takes for granted.
-    epoch = max((item.get("epoch", 0) for _, item in rows["x"] if item["sk"] == keys.NEXT), default=0)
-    granted = rules.granted(epoch)
+    epoch = role.epoch if role else max((each.epoch for each in counters.values() if each), default=0)
+    following = epoch + (not (role and role.kind is RegionKind.PRIMARY)) if epoch else 0
     for key, body in bodies.items():
         assert guid_of(body.schema) == body.guid, f"{key} means something else than it says"
     for (subject, _), stored in versions.items():
         key = BodyKey(subject.context, stored.row.id)
         assert bodies[key].guid == stored.row.guid, f"{key} means something else than its row says"
         assert keys.guid_object(stores.registry, stored.row.guid, key).split("guids/")[1] in pointers
-        assert key.id <= drawn.get(key.context, granted), f"{key} can be drawn again"
+        assert key.id <= _given(counters.get(key.context), following), f"{key} can be drawn again"
     for key, item in _counts(rows).items():
         assert bodies[key].gone == item.get("buried", False), f"{key}: {item} and {bodies[key]}"
 
@@ -180,7 +184,8 @@ def _context(component: str) -> str:
     return DEFAULT_CONTEXT if component == "_" else unquote(component)
 
 
-def _given(counter: Item) -> int:
-    """How far ids may have been given, as the counter tells."""
-    numbers: list[int] = [counter["next"], counter.get("ceiling", 0), rules.granted(counter.get("epoch", 0))]
-    return max(numbers)
+def _given(counter: Counter | None, epoch: int) -> int:
+    """Above which id the next one of a context is, in the epoch in which it is given; 0: there are no regions."""
+    if epoch:
+        return rules.as_of(counter, epoch).next
+    return counter.next if counter else 0

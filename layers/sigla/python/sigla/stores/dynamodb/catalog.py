@@ -311,11 +311,14 @@ class AwsCatalog:
         """Rows of keys and associations, for who compares them and puts them right."""
         return KeptRows(self._commits)
 
-    def replayer(self, bodies: Bodies, allowed: Sequence[Action] = ()) -> "AwsReplayer":
-        """Carries out commits of another region. allowed: checks that stand in each transaction."""
+    def replayer(self, bodies: Bodies, allowed: Sequence[Action] = (), *, since: int = 0) -> "AwsReplayer":
+        """Carries out commits of another region.
+
+        allowed: checks that stand in each transaction. since: the epoch in which this one began to follow.
+        """
         from sigla.stores.dynamodb.replaying import AwsReplayer
 
-        return AwsReplayer(self, self._tools, bodies, allowed)
+        return AwsReplayer(self, self._tools, bodies, allowed, since=since)
 
     @property
     def numbers(self) -> "AwsNumbers":

@@ -60,11 +60,12 @@ class JournalComparison:
         self._places = here.tools.places
         self.is_complete = False
         """Whether all was here that the other table had when `catch_up` began."""
+        self._epoch = role.epoch
         self._check = follows(self._places, role)
 
     @property
     def replayer(self) -> "AwsReplayer":
-        return self._here.catalog.replayer(self._here.bodies, [self._check])
+        return self._here.catalog.replayer(self._here.bodies, [self._check], since=self._epoch)
 
     def complete_up_to(self) -> int:
         """By the row COMPLETE; before the first comparison, when the copy of the table began."""

@@ -25,7 +25,7 @@ def held_once_more(places: Places, key: BodyKey, guid: Guid) -> list[Action]:
     same = Condition("attribute_not_exists(#pk) OR #ids[0] = :id", {"id": key.id})
     return [
         update(places.content(key.context, guid), {"ids": [key.id]}, when=same, keep="ids"),
-        update(places.holders(key), {}, add={"count": 1}, when=equals(buried=None)),
+        update(places.holders(key), {"displaced": None}, add={"count": 1}, when=equals(buried=None)),
     ]
 
 

@@ -74,11 +74,13 @@ class _ReplayTools(Tools):
 class AwsReplayer(KeptCommits):
     """A `ports.WaitingReplayer` of another table.
 
-    allowed: checks that stand in each transaction; NotAllowed if one fails.
+    allowed: checks that stand in each transaction; NotAllowed if one fails. since: as of `KeptCommits`.
     """
 
-    def __init__(self, catalog: "AwsCatalog", tools: Tools, bodies: Bodies, allowed: Sequence[Action]) -> None:
-        super().__init__(tools, bodies)
+    def __init__(
+        self, catalog: "AwsCatalog", tools: Tools, bodies: Bodies, allowed: Sequence[Action], *, since: int = 0
+    ) -> None:
+        super().__init__(tools, bodies, since)
         self._catalog = catalog
         self._tools = tools
         self._allowed = allowed

@@ -19,7 +19,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
 from sigla.regions.replay import Needs
-from sigla.stores.dynamodb.actions import Key, delete, put
+from sigla.stores.dynamodb.actions import Action, Key, delete, put
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.numbers import MOVES, named_key, number_name
 from sigla.stores.dynamodb.places import Places
@@ -94,12 +94,17 @@ def numbers_of(places: Places, names: Iterable[str], found: Mapping[Key, Item]) 
 
 
 class KeptCommits:
-    """Those that wait for others, and those that diverge, as `ports.replaying.WaitingReplayer` has them."""
+    """Those that wait for others, and those that diverge, as `ports.replaying.WaitingReplayer` has them.
 
-    def __init__(self, tools: Tools, bodies: Bodies) -> None:
+    since: the epoch in which this region began to follow. What it had kept before is of a primary that it has passed
+    over: it has made other commits since, to which these may look like the next ones.
+    """
+
+    def __init__(self, tools: Tools, bodies: Bodies, since: int) -> None:
         self._table = tools.table
         self._places = tools.places
         self._bodies = bodies
+        self._since = since
 
     def put_aside(self, shipment: Shipment) -> None:
         """Its bodies are there then, where no row names them yet."""
@@ -108,7 +113,7 @@ class KeptCommits:
         self._keep(self._places.aside, shipment)
 
     def aside(self) -> Iterator[Shipment]:
-        return self._kept(keys.aside_pk(self._places.registry))
+        return self._kept(keys.aside_pk(self._places.registry), self._places.aside)
 
     def take(self, shipment: Shipment) -> None:
         self._table.write_all([delete(self._places.aside(*_mark(shipment)))])
@@ -118,7 +123,7 @@ class KeptCommits:
         self.take(shipment)
 
     def apart(self) -> Iterator[Shipment]:
-        return self._kept(keys.apart_pk(self._places.registry))
+        return self._kept(keys.apart_pk(self._places.registry), self._places.apart)
 
     def is_told(self, shipment: Shipment) -> bool:
         """Whether the journal here has its row."""
@@ -133,7 +138,22 @@ class KeptCommits:
         form = {"row": packed(orjson.loads(shipment.form)), "position": shipment.position}
         self._table.write_all([put(place(*_mark(shipment)), form)])
 
-    def _kept(self, pk: str) -> Iterator[Shipment]:
+    def _kept(self, pk: str, place: Callable[[int, str], Key]) -> Iterator[Shipment]:
+        """What is of a primary that was passed over goes when it is met."""
+        gone: list[Action] = []
+        for each in self._all(pk):
+            if self._is_current(each):
+                yield each
+            else:
+                gone.append(delete(place(*_mark(each))))
+        if gone:
+            self._table.write_all(gone)
+
+    def _is_current(self, shipment: Shipment) -> bool:
+        """A row that tells no epoch is of before the registry had a role."""
+        return int(orjson.loads(shipment.form).get("epoch", self._since)) >= self._since
+
+    def _all(self, pk: str) -> Iterator[Shipment]:
         for item in self._table.query(pk):
             yield Shipment(item["position"], orjson.dumps(unpacked(item["row"])), {})
 

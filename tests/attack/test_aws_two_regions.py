@@ -1,0 +1,55 @@
+"""Whatever happens to two regions in AWS, in any order: an id means one thing, and what was acknowledged comes back."""
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from sigla.regions import rules
+from sigla.stores.dynamodb import copying, fence
+from tests.attack.aws_two_regions import lived
+from tests.attack.repeatable import repeat
+from tests.attack.two_regions import BLOCK
+from tests.contract import aws
+from tests.contract.aws import of_two_parts
+
+STEPS = 500
+LIVES = 200
+"""In all a hundred thousand steps."""
+AT_ONCE = 10
+
+Life = Callable[[int, int], Counter[str]]
+"""By its seed and how many steps it has; what happened how often."""
+
+
+@pytest.fixture(scope="module")
+def live() -> Iterator[Life]:
+    with pytest.MonkeyPatch.context() as patched, aws.account() as account:
+        of_two_parts(patched)
+        for module, name, value in ((fence, "COPIES", 2), (fence, "AT_ONCE", 1), (copying, "AT_ONCE", 1)):
+            patched.setattr(module, name, value)
+        patched.setattr(rules, "BLOCK", BLOCK)
+        drawn: random.Random = repeat(patched)
+
+        def live(seed: int, steps: int) -> Counter[str]:
+            drawn.seed(seed)
+            return lived(account, seed, steps)
+
+        yield live
+
+
+def test_two_regions_in_aws_live_through_a_while(live: Life) -> None:
+    happened = live(0, 250)
+    assert happened["  acknowledged"] > 0
+    assert happened["equal"] > 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(0, LIVES, AT_ONCE))
+def test_two_regions_in_aws_live_a_hundred_thousand_steps(live: Life, first: int) -> None:
+    happened = Counter[str]()
+    for seed in range(first, first + AT_ONCE):
+        happened += live(seed, STEPS)
+    assert happened.keys() >= {"promoted", "promoted by force", "rejoined", "abandoned", "equal"}
+    assert happened["  read by its body alone"] > 0
