@@ -17,6 +17,7 @@ from sigla.ports.regions import Region
 from sigla.regions import promotion, rules
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.standing import REMEMBERED_MS, RegionStanding
 from sigla.registry import Registry
 from sigla.settings import Address
 from sigla.stores.dynamodb import fence
@@ -178,6 +179,28 @@ def _name(at: AwsStore) -> str:
 
 
 STORIES: tuple[Story, ...] = (passed_over, given_up, given_up_and_forced, to_be_given_up)
+
+
+def test_a_region_that_rejoins_has_its_catalog_until_all_who_answer_from_it_know_that_it_joins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """An environment of the function that remembers a primary lists what is there, and not what is left of it."""
+    with begun(monkeypatch) as regions:
+        run, kept = passed_over(regions, tmp_path / "report"), regions.picture(regions.a)
+        remembers = RegionStanding(regions.a.region.state, regions.clock, follows=False)
+        answers = []
+
+        def sleep(seconds: float) -> None:
+            now = remembers.kind()
+            regions.clock.time += round(seconds * 1000)
+            answers.append((now, remembers.kind(), regions.picture(regions.a) == kept))
+
+        assert remembers.kind() is RegionKind.PRIMARY
+        monkeypatch.setattr(regions.clock, "sleep", sleep)
+        run()
+        assert answers == [(RegionKind.PRIMARY, RegionKind.JOINING, True)]
+        assert rejoin.HEARD_S * 1000 > REMEMBERED_MS
+        assert regions.picture(regions.a)[0] == {}
 
 
 FAULTS = pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sigla.aws.clients import Clients
-from sigla.cli import following, main
+from sigla.cli import following, main, rejoin
 from sigla.model import SchemaId
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
@@ -28,6 +28,7 @@ FOLLOW = ("--once", "--yes")
 def tables(monkeypatch: pytest.MonkeyPatch) -> Iterator[Urls]:
     """An empty store, and one with schemas; neither has a role."""
     of_two_parts(monkeypatch)
+    monkeypatch.setattr(rejoin, "HEARD_S", 0)
     monkeypatch.setattr(fence, "COPIES", 2)
     with in_process() as clients:
         clients.s3.create_bucket(Bucket="other")

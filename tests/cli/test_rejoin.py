@@ -10,6 +10,7 @@ import pytest
 
 from sigla import opening
 from sigla.cli import main
+from sigla.cli import rejoin as rejoining
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.store import Store
 from sigla.regions import giving, rules
@@ -41,6 +42,7 @@ def apart(urls: Urls, capsys: Captured, tmp_path: Path, monkeypatch: pytest.Monk
     """A has acknowledged what B never heard of, and B went on as the primary by force. Gives B and A."""
     here, there = urls
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(rejoining, "HEARD_S", 0)
     bring(here, there)
     with store(there) as a:
         assert register(a, "free", "Free") == 3

@@ -2,7 +2,7 @@
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
@@ -28,6 +28,11 @@ names each. Then the region forgets its catalog, and follows the primary from th
         --primary 'dynamodb+s3://TABLE/BUCKET?region=eu-central-1'
 
 It may be cut off anywhere: run it again.
+"""
+
+HEARD_S: Final = 90.0
+"""After so long every environment of a function knows that its region joins: what it remembers for a minute
+(`regions.standing`), and half a minute more for the requests that are under way. Until then it answers from its rows.
 """
 
 EPILOG = """\
@@ -102,13 +107,19 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
         regions.pair.mark_brought(missing)
         print(f"{done.commits} commits of {old} were missing.")
 
-    forget = regions.pair.forget
+    def forget() -> None:
+        tell(f"The catalog in {old} is forgotten in {HEARD_S:.0f} s, when all who answer from it know that it joins.")
+        regions.here.clock.sleep(HEARD_S)
+        if regions.pair.forget is not None:
+            regions.pair.forget()
+
+    forgets = regions.pair.forget is not None
     here, there, urls = regions.here.region, regions.there.region, regions.pair.urls
-    if not carried_out(rejoined(here, there, bring=bring, forget=forget, tables=urls)):
+    if not carried_out(rejoined(here, there, bring=bring, forget=forget if forgets else None, tables=urls)):
         print(f"{old} joins or follows already: nothing to do.")
         return 0
     tell_left(left, args.report)
-    if forget is None:
+    if not forgets:
         print(f"{old} stays closed, and is not needed any more: a directory that follows begins with nothing.")
     else:
         print(f"{old} joins {new} with nothing in its catalog.")
