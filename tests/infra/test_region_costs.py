@@ -148,7 +148,9 @@ def test_a_commit_of_a_primary_writes_two_units_more_and_puts_its_body_there(reg
 def test_keys_are_handed_over_for_what_it_is_priced(regions: Regions) -> None:
     lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
     a, there, clock = regions.a, regions.b.handed_keys, regions.clock
-    in_step = KeysInStep(a.catalog, a.key_commits, a.key_adoption, there, region="b", clock=clock)
+    role = a.region.role()
+    assert role is not None
+    in_step = KeysInStep(a.catalog, a.key_commits, a.key_adoption, there, region="b", clock=clock, url=role.at)
     stated = (region_usage.HANDING_A_KEY, region_usage.ASKING_FOR_A_KEY)
     with closing(lone), closing(in_step):
         found = []
