@@ -1,5 +1,6 @@
 """The lists of a catalog: what is in them, in which order, from where on."""
 
+from dataclasses import replace
 from itertools import islice
 
 import pytest
@@ -18,6 +19,7 @@ from sigla.model import (
     Version,
 )
 from sigla.ports.catalog import Catalog
+from sigla.stores.dynamodb import looking
 from sigla.stores.dynamodb.table import Table
 from sigla.stores.sqlite import lists
 from tests.build import NOW, a_nonce, a_subject, a_target, registered
@@ -70,6 +72,45 @@ def test_a_search_finds_what_it_matches_in_utf16_order(catalog: Catalog) -> None
         assert list(catalog.subjects(search, skip=3)) == expected[3:]
         rows = list(catalog.versions(search, deleted=False, latest_only=False, skip=2))
         assert [subject for subject, _ in rows] == expected[2:]
+
+
+def looked_through(
+    catalog: Catalog, search: Search, *, deleted: bool, most: int
+) -> list[tuple[Subject, Version, bool]]:
+    """What looks tell, each begun where the one before ended."""
+    found: list[tuple[Subject, Version, bool]] = []
+    while True:
+        looked = catalog.look(search, deleted=deleted, most=most)
+        assert len(looked.found) <= most
+        found += ((subject, row.version, row.deleted) for subject, row in looked.found)
+        if looked.through is None:
+            return found
+        search = replace(search, after=looked.through)
+
+
+@pytest.mark.parametrize("names", [2, 3, looking.NAMES])
+def test_looks_put_together_find_what_a_search_matches(
+    catalog: Catalog, names: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few names of each shard a look reads, and however few it tells."""
+    monkeypatch.setattr(looking, "NAMES", names)
+    subjects = many(catalog)
+    twice, gone = subjects[2], subjects[4]
+    registered(catalog, twice, id=700)
+    delete(catalog, twice, 2)
+    registered(catalog, gone, id=701)
+    catalog.commit(SubjectDeleted(catalog.snapshot(gone).head, Version(2), NOW, a_nonce()))
+    for search in SEARCHES:
+        for part in ("", "a", "😀"):
+            expected = [
+                (each, Version(2 if each == gone else 1), each == gone)
+                for each in utf16_order(subjects)
+                if search.matches(each) and part in each.name.casefold()
+            ]
+            parted = replace(search, part=part)
+            assert looked_through(catalog, parted, deleted=True, most=5) == expected
+            active = [each for each in expected if not each[2]]
+            assert looked_through(catalog, parted, deleted=False, most=20) == active
 
 
 def test_subjects_are_shown_by_what_is_stored_of_them(catalog: Catalog) -> None:

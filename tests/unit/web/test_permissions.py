@@ -247,6 +247,9 @@ ROWS = (
     Row("GET /console/api/subjects", "/console/api/subjects", ANYWHERE, sees=([TEAM, *EVERY], OWN, []), team=[TEAM]),
     Row("GET /console/api/subjects", "/console/api/subjects?contains=ONE&type=AVRO", ANYWHERE,
         sees=(["a-one", "b-one"], ["a-one"], [])),
+    Row("GET /console/api/search", "/console/api/search", ANYWHERE, sees=([TEAM, *EVERY], OWN, []), team=[TEAM]),
+    Row("GET /console/api/search", "/console/api/search?contains=ONE&type=AVRO", ANYWHERE,
+        sees=(["a-one", "b-one"], ["a-one"], [])),
     Row(VERDICT, "/console/api/subjects/a-one/verdict", IN_A, NEW_A),
     Row(VERDICT, "/console/api/subjects/b-one/verdict", OUTSIDE, B),
     Row(VERDICT, "/console/api/subjects/a-out/verdict", OUTSIDE, NEW_A),
@@ -427,6 +430,8 @@ def judge(row: Row, who: Who, reply: Reply, *, by_token: bool) -> None:
             "GET /associations"
         ):
             seen = [each["subject"] for each in seen]
+        if row.route == "GET /console/api/search":
+            seen = [each["subject"] for each in seen["found"]]
         if row.route == "POST /associations:batchGet":
             seen = [[one["subject"] for one in each["result"].get("associations", ())] for each in seen["results"]]
         if row.route == "POST /associations:batchMutate":

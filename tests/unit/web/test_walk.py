@@ -69,6 +69,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("DELETE", "/config/s", None, 200, {"normalize": True, "compatibilityLevel": "BACKWARD"}),
         ("GET", "/settings", None, 200, ...),
         ("GET", "/console/api/subjects", None, 200, ...),
+        ("GET", "/console/api/search", None, 200, ...),
         ("POST", "/console/api/subjects/s/verdict", INT, 200, ...),
         ("GET", "/console/api/graph?subject=s", None, 200, ...),
         ("GET", "/console/api/caller", None, 200, ...),

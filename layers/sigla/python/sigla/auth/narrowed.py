@@ -36,6 +36,7 @@ from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
+from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.reads import LastRead, NoReads, Reads
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -134,6 +135,17 @@ class Narrowed(CatalogInFront):
             return self._catalog.versions(part, deleted=deleted, latest_only=latest_only, skip=skip)
 
         return self._list(search, skip, ask, lambda item: (*_sort_key(item[0]), item[1].version))
+
+    def look(self, search: Search, *, deleted: bool, most: int) -> Looked:
+        """A look through each part of the reach; as far as all of them went."""
+        looks = [self._catalog.look(part, deleted=deleted, most=most) for part in self._reach.within(search)]
+        ends = [each.through for each in looks if each.through is not None]
+        end = min(ends, key=_sort_key, default=None)
+        found = dict(each for look in looks for each in look.found)
+        near = [each for each in sorted(found, key=_sort_key) if end is None or _sort_key(each) <= _sort_key(end)]
+        through = near[most - 1] if len(near) > most else end
+        searched = sum(each.searched for each in looks)
+        return Looked(tuple((subject, found[subject]) for subject in near[:most]), searched, through)
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
         return self._list(search, 0, lambda part, _: self._catalog.settings(part), lambda item: _sort_key(item[0]))

@@ -26,6 +26,7 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.subjects import Snapshot, VersionKey
 
@@ -95,6 +96,9 @@ class CatalogInFront:
         self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
     ) -> Iterator[tuple[Subject, Row]]:
         return self._catalog.versions(search, deleted=deleted, latest_only=latest_only, skip=skip)
+
+    def look(self, search: Search, *, deleted: bool, most: int) -> Looked:
+        return self._catalog.look(search, deleted=deleted, most=most)
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
         return self._catalog.settings(search)

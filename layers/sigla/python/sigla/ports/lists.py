@@ -1,9 +1,23 @@
 """What goes through many subjects: lists of them, of their versions, their settings and their references."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Protocol
 
 from sigla.model import Referrer, Row, Search, Settings, Show, Subject, Version
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look through a list has met.
+
+    found: by UTF-16 code units of the qualified name, each with its highest active version, or without one with its
+    highest. searched: so many names were looked at. through: up to which one; None: nothing is behind them.
+    """
+
+    found: tuple[tuple[Subject, Row], ...] = ()
+    searched: int = 0
+    through: Subject | None = None
 
 
 class Lists(Protocol):
@@ -20,6 +34,14 @@ class Lists(Protocol):
         self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
     ) -> Iterator[tuple[Subject, Row]]:
         """Stored versions by subject, then number. latest_only: of each subject the highest of those included."""
+        ...
+
+    def look(self, search: Search, *, deleted: bool, most: int) -> Looked:
+        """The next subjects of a search whose names have its part: at most so many, and as far as one look goes.
+
+        That costs the same in the greatest list, and what was written in the last second may be missing. deleted: also
+        those without an active version.
+        """
         ...
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:

@@ -42,6 +42,7 @@ class Registry(Resources):
     subjects = _listing.subjects
     found_subjects = _listing.found_subjects
     found_names = _listing.found_names
+    search = _listing.search
     versions = _listing.versions
     referenced_by = _listing.referenced_by
 

@@ -7,6 +7,7 @@ from itertools import islice
 from sigla.errors import SubjectNotFound
 from sigla.keys import utf16
 from sigla.model import LATEST, Page, Record, Row, SchemaId, Search, Show, Subject, Version
+from sigla.ports.lists import Looked
 from sigla.ports.subjects import VersionKey
 from sigla.registry.lookup import is_known, locate
 from sigla.registry.paging import paged, pulsing
@@ -15,6 +16,7 @@ from sigla.rules import names
 
 FOUND_TOGETHER = 51
 """Subjects of which the highest version is asked in one question: a page of the console, and whether there are more."""
+LOOKED_AT_TOGETHER = 500
 BATCH = 200
 """Bodies read at once, so that memory is bounded by the batch and the answer."""
 
@@ -48,6 +50,28 @@ def found_names(resources: Resources, search: Search, *, contains: str, deleted:
     if not contains:
         return subjects(resources, _glanced(search, page), show=show, page=page)
     return paged(_having_part(resources, search, contains.casefold(), show), page)
+
+
+def search(
+    resources: Resources, search: Search, *, contains: str, schema_type: str, deleted: bool, limit: int
+) -> Looked:
+    """The next subjects by a part of their names and by their type, as `found_subjects`: `limit` of them at most.
+
+    Where each read costs money it goes as far as one look, and tells how far that was: there may be more behind.
+    """
+    found: list[tuple[Subject, Row]] = []
+    searched, after = 0, search.after
+    while True:
+        part = replace(search, part=contains.casefold(), after=after)
+        # Few may be of the type: a store of this machine is asked for many at once.
+        most = limit - len(found) if resources.pays_for_reads or not schema_type else LOOKED_AT_TOGETHER
+        looked = resources.catalog.look(part, deleted=deleted, most=most)
+        searched, after = searched + looked.searched, looked.through
+        found += (each for each in looked.found if schema_type in ("", each[1].type))
+        if len(found) > limit:
+            return Looked(tuple(found[:limit]), searched, found[limit - 1][0])
+        if after is None or len(found) == limit or resources.pays_for_reads:
+            return Looked(tuple(found), searched, after)
 
 
 def _glanced(search: Search, page: Page) -> Search:

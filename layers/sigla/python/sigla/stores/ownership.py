@@ -170,6 +170,7 @@ class OwnCatalog:
         self.referrers = listing(catalog.referrers)
         self.subjects = listing(catalog.subjects)
         self.versions = listing(catalog.versions)
+        self.look = asking(catalog.look)
         self.settings = listing(catalog.settings)
         self.contexts = asking(catalog.contexts)
         self.contexts_of = asking(catalog.contexts_of)

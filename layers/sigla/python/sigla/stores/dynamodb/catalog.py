@@ -32,6 +32,7 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
+from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.regions import Peer
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -63,6 +64,9 @@ from sigla.stores.dynamodb.values import Item
 if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.dynamodb.promoting import AwsNumbers
     from sigla.stores.dynamodb.replaying import AwsReplayer
+
+AT_ONCE: Final = LIST_SHARDS + 4
+"""Questions of a list that are made side by side: one for each shard, or one for each subject of a page."""
 
 
 class AwsCatalog:
@@ -96,7 +100,7 @@ class AwsCatalog:
     @cached_property
     def _lists(self) -> Lists:
         """Threads only for those who list."""
-        return Lists(self._tools, ThreadPoolExecutor(LIST_SHARDS, thread_name_prefix="lists"))
+        return Lists(self._tools, ThreadPoolExecutor(AT_ONCE, thread_name_prefix="lists"))
 
     def close(self) -> None:
         """Waits for what is under way; nothing may be listed afterwards."""
@@ -220,6 +224,9 @@ class AwsCatalog:
         self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
     ) -> Iterator[tuple[Subject, Row]]:
         return self._lists.versions(search, deleted=deleted, latest_only=latest_only, skip=skip)
+
+    def look(self, search: Search, *, deleted: bool, most: int) -> Looked:
+        return self._lists.look(search, deleted=deleted, most=most)
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
         return self._lists.settings(search)

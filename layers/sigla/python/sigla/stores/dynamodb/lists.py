@@ -12,7 +12,8 @@ from operator import itemgetter
 
 from sigla import keys
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
-from sigla.stores.dynamodb import items, reading
+from sigla.ports.lists import Looked
+from sigla.stores.dynamodb import items, looking, reading
 from sigla.stores.dynamodb.actions import Condition
 from sigla.stores.dynamodb.changes import is_marked
 from sigla.stores.dynamodb.plans import Tools
@@ -59,6 +60,10 @@ class Lists:
                 subject = items.subject_of(item)
                 if search.matches(subject) and subject != search.after:
                     yield subject, item["active"]
+
+    def look(self, search: Search, *, deleted: bool, most: int) -> Looked:
+        ranges = list(_after(search.after, _ranges(search)))
+        return looking.look(self._tools, self._executor, ranges, search, deleted=deleted, most=most)
 
     def _items(self, shard: int, where: Condition, share: int | None) -> Iterator[Item]:
         """share: of a glance."""

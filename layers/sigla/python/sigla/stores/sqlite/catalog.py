@@ -29,6 +29,7 @@ from sigla.model import (
     Version,
 )
 from sigla.model import LATEST as NEWEST
+from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.regions import Peer
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -169,6 +170,9 @@ class EmbeddedCatalog:
         self, search: Search, *, deleted: bool, latest_only: bool, skip: int = 0
     ) -> Iterator[tuple[Subject, Row]]:
         return lists.versions(self._unit, search, deleted=deleted, latest_only=latest_only, skip=skip)
+
+    def look(self, search: Search, *, deleted: bool, most: int) -> Looked:
+        return lists.look(self._unit, search, deleted=deleted, most=most)
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
         return lists.settings(self._unit, search)

@@ -11,12 +11,15 @@ from itertools import islice
 from operator import itemgetter
 from typing import Any
 
+from sigla import effort
 from sigla.keys import after, utf16
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
+from sigla.ports.lists import Looked
 from sigla.stores.sqlite import rows
 from sigla.stores.sqlite.unit import Reader
 
 PAGE = 500
+STEPS_OF_A_NAME = 10
 
 _SHOWN = {Show.ALL: "s.highest", Show.ACTIVE: "s.newest", Show.DELETED: "s.highest AND s.newest IS NULL"}
 
@@ -133,6 +136,27 @@ def subjects(unit: Reader, search: Search, show: Show, *, skip: int) -> Iterator
     sql = "SELECT s.key, s.context, s.name FROM subject s WHERE {where} ORDER BY s.key"
     found = Question(sql, "s.key > ?", 1).search(unit, search, Where((_SHOWN[show],)), skip)
     return (Subject(context, name) for _, context, name in found)
+
+
+def look(unit: Reader, search: Search, *, deleted: bool, most: int) -> Looked:
+    """Goes on until it has found so many: nothing here is paid for by the name."""
+    searched = 0
+    found: list[tuple[Subject, Row]] = []
+    for subject in subjects(unit, search, Show.ALL if deleted else Show.ACTIVE, skip=0):
+        effort.pulse(STEPS_OF_A_NAME)
+        searched += 1
+        if search.part in subject.name.casefold():
+            found.append((subject, _newest(unit, subject)))
+            if len(found) == most:
+                return Looked(tuple(found), searched, subject)
+    return Looked(tuple(found), searched)
+
+
+def _newest(unit: Reader, subject: Subject) -> Row:
+    only = Search(subject.name, subject.context, exact=True)
+    active = versions(unit, only, deleted=False, latest_only=True, skip=0)
+    _, row = next(active, None) or next(versions(unit, only, deleted=True, latest_only=True, skip=0))
+    return row
 
 
 def versions(

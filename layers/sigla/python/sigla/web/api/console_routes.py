@@ -7,7 +7,7 @@ from sigla.auth.refusals import ApiKeyExists, ApiKeyNotChanged, ApiKeyNotFound, 
 from sigla.languages import LANGUAGES
 from sigla.web.api.endpoints import console
 from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
-from sigla.web.api.queries import FLAG, TEXT, Query, Text, Word
+from sigla.web.api.queries import FLAG, TEXT, Limit, Query, Text, Word
 from sigla.web.api.route import Body, Route
 
 KEYS: Final = "/console/api/keys"
@@ -18,6 +18,11 @@ CONSOLE_ROUTES: Final = (
           query=(Query("subjectPrefix", Text(":*:"), BEGINS), Query("contains", TEXT, "A part of the name"),
                  Query("type", Word(frozenset(LANGUAGES))), DELETED, Query("after", TEXT, "What comes after this one"),
                  Query("names", FLAG, "Their names alone, of any type"), *PAGED_SCHEMAS), lists=True),
+    Route("GET", "/console/api/search", READ, console.search, "Subjects by a part of their names, one look far",
+          "SearchedSubjects",
+          query=(Query("subjectPrefix", Text(":*:"), BEGINS), Query("contains", TEXT, "A part of the name"),
+                 Query("type", Word(frozenset(LANGUAGES))), DELETED, Query("after", TEXT, "What comes after this one"),
+                 Query("limit", Limit(20), "How many to tell at most")), lists=True),
     Route("POST", "/console/api/subjects/{subject}/verdict", READ, console.verdict,
           "What would registering this come to?", "DraftVerdict", body=Body(DRAFT, "register"), query=(NORMALIZE,),
           operation="Compatibility check"),

@@ -102,20 +102,21 @@ _API_KEY: Final[dict[str, Shape]] = {
     "revoked": _object({"at": NUMBER, "by": TEXT}),
 }
 
+_FOUND_SUBJECT: Final = _object(
+    {"subject": TEXT, "version": NUMBER, "id": NUMBER, "schemaType": TEXT, "deleted": FLAG},
+    "version",
+    "id",
+    "schemaType",
+    "deleted",
+)
+
 CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "RegionShown": _REGION,
     "OtherRegionShown": _object(
         {"url": TEXT, "region": _REGION, "why": TEXT, "lacking": _list(TEXT)}, "url", "region", "why", "lacking"
     ),
-    "FoundSubjects": _list(
-        _object(
-            {"subject": TEXT, "version": NUMBER, "id": NUMBER, "schemaType": TEXT, "deleted": FLAG},
-            "version",
-            "id",
-            "schemaType",
-            "deleted",
-        )
-    ),
+    "FoundSubjects": _list(_FOUND_SUBJECT),
+    "SearchedSubjects": _object({"found": _list(_FOUND_SUBJECT), "searched": NUMBER, "through": TEXT}, "through"),
     "DraftVerdict": _object(
         {
             "accepted": FLAG,

@@ -20,8 +20,10 @@ _BEFORE_A_SUBJECT = frozenset({"subjects", "deks"})
 _ASSOCIATIONS = "associations"
 """What paths begin with whose bodies name subjects: those are in the context of the path."""
 _SCOPED_ROOTS = frozenset({"config", "mode"})
-_LISTS_BY_PREFIX = frozenset({("schemas",), ("subjects",), ("settings",), ("console", "api", "subjects")})
-"""Paths of lists that `subjectPrefix` narrows; the last two are ours."""
+_LISTS_BY_PREFIX = frozenset(
+    {("schemas",), ("subjects",), ("settings",), ("console", "api", "subjects"), ("console", "api", "search")}
+)
+"""Paths of lists that `subjectPrefix` narrows; the last three are ours."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ def _imported_when_asked(name: str, module: str = "console_answers") -> Callable
 
 
 found = _imported_when_asked("found")
+search = _imported_when_asked("search")
 verdict = _imported_when_asked("verdict")
 graph = _imported_when_asked("graph")
 fields = _imported_when_asked("fields")

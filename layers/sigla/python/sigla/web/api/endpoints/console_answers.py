@@ -40,6 +40,24 @@ def found(
     return json_answer([answers.found_subject(subject, row) for subject, row in rows])
 
 
+def search(
+    exchange: Exchange,  # noqa: ARG001 - every endpoint is called alike
+    registry: Registry,
+    *,
+    subject_prefix: str,
+    contains: str,
+    type: str,
+    deleted: bool,
+    after: str,
+    limit: int,
+) -> Answer:
+    wanted = read_names.search(subject_prefix)
+    if after:
+        wanted = replace(wanted, after=read_names.subject(after))
+    looked = registry.search(wanted, contains=contains, schema_type=type, deleted=deleted, limit=limit)
+    return json_answer(wire.looked(looked))
+
+
 def verdict(exchange: Exchange, registry: Registry, *, normalize: bool) -> Answer:
     draft = requests.read_draft(exchange.body, exchange.operation)
     sees_all = exchange.reaches_everything

@@ -7,6 +7,7 @@ from typing import Any
 from sigla.decoding.explain import Explained
 from sigla.decoding.pasted import BASE64, HEX, bytes_of
 from sigla.model import DEFAULT_CONTEXT
+from sigla.ports.lists import Looked
 from sigla.ports.region_views import OtherRegionView, RegionView
 from sigla.registry.explaining import MOST_BYTES
 from sigla.registry.fields import SchemaField
@@ -15,9 +16,16 @@ from sigla.registry.verdicts import Applied, DraftVerdict
 from sigla.rules.difference import form_of_reading
 from sigla.rules.problems import Problem
 from sigla.web.api.wire import bind, text
+from sigla.web.api.wire.answers import found_subject
 from sigla.web.http.refusals import BadRequest
 
 Json = dict[str, Any]
+
+
+def looked(found: Looked) -> Json:
+    """Tells what a search has met; without `through` it has come to its end."""
+    told: Json = {"found": [found_subject(*each) for each in found.found], "searched": found.searched}
+    return told | ({"through": found.through.qualified} if found.through is not None else {})
 
 
 def draft_verdict(found: DraftVerdict) -> Json:
