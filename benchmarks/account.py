@@ -36,6 +36,10 @@ class Account:
     environment: Mapping[str, str]
     table: str
 
+    def another_table(self) -> str:
+        """An empty one beside it."""
+        return _table(self.clients)
+
     @contextmanager
     def registry(self) -> Iterator[Registry]:
         """The verbs over table and bucket, without a cache: an instance that has just begun."""

@@ -2,6 +2,9 @@
 
 The primary has 20,000 schemas. A follower begins with a copy of all, and then misses 1,000 registrations. Reads by id
 are asked of both in turns, on connections that stay open, and counted as CPU of the process that answers.
+
+How far behind it is: from the answer to a registration at the primary until the follower answers it by itself, while
+another client registers there, one after the other. All of it shares this machine, without a network between.
 """
 
 import http.client
@@ -9,20 +12,26 @@ import json
 import time
 from collections.abc import Callable
 from contextlib import closing
+from itertools import count, islice
+from statistics import quantiles
+from threading import Event, Thread
 from typing import Final
 
 from benchmarks import filled
 from benchmarks.harness import Goal, Line, Lines, Server, ask, best_of, get, main, serving, sigla
+from sigla.model import Draft, Subject
 
 SCHEMAS, FEW = 20_000, 400
 MISSED, FEW_MISSED = 1_000, 40
+TOLD, FEW_TOLD = 500, 20
+LAG_GOAL_S: Final = 10
 READS: Final = 2_000
 ROUNDS: Final = 3
 LOOK_S: Final = 0.005
 
 
 def lines(*, quick: bool) -> Lines:
-    schemas, missed, rounds = (FEW, FEW_MISSED, 1) if quick else (SCHEMAS, MISSED, ROUNDS)
+    schemas, missed, told, rounds = (FEW, FEW_MISSED, FEW_TOLD, 1) if quick else (SCHEMAS, MISSED, TOLD, ROUNDS)
     with filled.workspace() as folder:
         data = filled.copy_of(schemas, folder)
         with serving(sigla("--data", str(data))) as plain:
@@ -39,6 +48,7 @@ def lines(*, quick: bool) -> Lines:
                 )
                 costs = best_of(rounds, _reads(primary), _reads(follower))
                 yield Line("a read by id at a follower, CPU", costs[1], "s", costs[0], "at its primary", Goal(1.3))
+                yield from _lag(primary, follower, told)
             _register(primary, missed)
             yield _caught_up(words, primary, missed)
 
@@ -55,14 +65,53 @@ def _caught_up(words: tuple[str, ...], primary: Server, missed: int) -> Line:
     return Line(what, took, "s")
 
 
-def _register(primary: Server, count: int) -> None:
-    fresh = filled.fresh()
-    for _ in range(count):
-        subject, draft = next(fresh)
-        body = json.dumps({"schema": draft.text}).encode()
-        answered = ask(primary.port, "POST", f"/subjects/{subject.qualified}/versions", body)
-        if answered.status != 200:
-            raise RuntimeError(answered.body.decode())
+def _lag(primary: Server, follower: Server, told: int) -> Lines:
+    over, made = Event(), list[int]()
+
+    def write() -> None:
+        for number in count(700_000):
+            if over.is_set():
+                return
+            _register_one(primary, filled.subject(number), Draft(filled.text(number)))
+            made.append(number)
+
+    writer = Thread(target=write)
+    writer.start()
+    try:
+        lags = [_lag_of(primary, follower, number) for number in range(800_000, 800_000 + told)]
+    finally:
+        over.set()
+        writer.join()
+    found = quantiles(lags, n=100, method="inclusive")
+    what = "from the primary's answer until the follower has it"
+    yield Line(f"{what}, median", found[49], "s", against=f"while another client has registered {len(made):,} schemas")
+    yield Line(f"{what}, p99", found[98], "s", goal=Goal(LAG_GOAL_S, "s"))
+
+
+def _lag_of(primary: Server, follower: Server, number: int) -> float:
+    subject = filled.subject(number)
+    _register_one(primary, subject, Draft(filled.text(number)))
+    begun = time.perf_counter()
+    with closing(http.client.HTTPConnection("127.0.0.1", follower.port)) as connection:
+        while True:
+            connection.request("GET", f"/subjects/{subject.qualified}/versions")
+            answer = connection.getresponse()
+            answer.read()
+            if answer.getheader("X-Sigla-Behind") is not None:  # else the primary was asked
+                return time.perf_counter() - begun
+            time.sleep(LOOK_S)
+
+
+def _register(primary: Server, number: int) -> None:
+    for subject, draft in islice(filled.fresh(), number):
+        _register_one(primary, subject, draft)
+
+
+def _register_one(primary: Server, subject: Subject, draft: Draft) -> None:
+    body = json.dumps({"schema": draft.text}).encode()
+    answered = ask(primary.port, "POST", f"/subjects/{subject.qualified}/versions", body)
+    if answered.status != 200:
+        raise RuntimeError(answered.body.decode())
 
 
 def _subjects(server: Server) -> int:

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import SimpleNamespace
@@ -16,11 +16,13 @@ from infra.usage import MILLION, Work
 from sigla.aws.clients import Clients
 from sigla.functions.replay import SELDOM_MS, SOURCE, OtherRegionTold, Replaying
 from sigla.keks.verbs.keks import read_kek
+from sigla.model import LATEST, Page, SchemaId, Version
 from sigla.regions import rules
 from sigla.regions.bodies import BodiesInStep
 from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.nouns import RegionKind
 from sigla.registry import Registry
+from sigla.rules import names
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.keys import dek, kek
 from tests.attack.stories import register
@@ -36,6 +38,13 @@ from tests.unit.aws.metering import metered
 
 __all__ = ["regions_stack"]
 
+READS: tuple[Callable[[Registry], object], ...] = (
+    lambda registry: registry.version(names.subject(SUBJECT), Version(1)),
+    lambda registry: registry.version(names.subject(SUBJECT), LATEST),
+    lambda registry: registry.versions(names.subject(SUBJECT), page=Page()),
+    lambda registry: registry.schema_by_id(SchemaId(1), subject=names.subject(SUBJECT)),
+    lambda registry: registry.config(names.subject(SUBJECT), default_to_global=True),
+)
 CLOCK = {"source": "aws.events"}
 OTHER = f"{BUCKET}-of-the-other-region"
 MINUTE_MS = 60_000
@@ -163,6 +172,22 @@ def test_keys_are_handed_over_for_what_it_is_priced(regions: Regions) -> None:
         for (calls, read, write), (alone, read_alone, write_alone), work in zip(found, found[2:], stated, strict=False):
             assert calls - alone == Counter(work.trips.calls)
             assert (read - read_alone, write - write_alone) == (work.trips.read, work.trips.write)
+
+
+def test_a_read_of_a_follower_takes_the_units_that_it_takes_in_its_primary_and_alone(regions: Regions) -> None:
+    """That its function asks as often as theirs: tests/functions/test_two_regions.py."""
+    lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
+    took = []
+    with closing(lone):
+        register(SUBJECT, a_schema(1))(Registry(lone.catalog, lone.bodies, regions.clock))
+        for store in (lone, regions.a, regions.b):
+            registry = Registry(store.catalog, store.bodies, regions.clock)
+            with metered(regions.clients, (), 0.0) as meter:
+                for read in READS:
+                    read(registry)
+            took.append((meter.read, meter.write, meter.seen))
+    assert took[0] == took[1] == took[2]
+    assert took[0][0] > len(READS)
 
 
 def test_the_page_shows_what_two_regions_cost(regions_stack: Template, template: Template) -> None:
