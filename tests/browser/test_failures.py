@@ -104,8 +104,7 @@ FAILED: Final = {
     "forbidden": Failed.refused(403, 40301),
     "unauthorised": Failed.refused(401, 40101),
     "silence": Failed(0, "", "The registry does not answer"),
-    "a page of a proxy": Failed(200, "<html>Sign in to our network</html>", "it is no JSON"),
-    "another answer": Failed(200, '{"what": null}', "This answer cannot be shown"),
+    "a page of a proxy": Failed(200, "<html>Sign in to our network</html>", "The answer is not of a registry"),
 }
 
 

@@ -254,11 +254,11 @@ export async function ask(path, signal, change) {
   throw refusal(answer, read);
 }
 
-/** The same, as text. Raises Failure. @param {string} path @param {AbortSignal} [signal] */
-export async function askText(path, signal) {
+/** What the server counts, as Prometheus' text. Raises Failure. @param {string} path @param {AbortSignal} [signal] */
+export async function askCounters(path, signal) {
   const { answer, body } = await answered(path, signal);
-  if (answer.ok) return body;
-  throw refusal(answer, asJson(body));
+  if (answer.ok && body.startsWith("# ")) return body;
+  throw refusal(answer, answer.ok ? undefined : asJson(body));
 }
 
 /** @param {Response} answer @param {any} read */
@@ -268,7 +268,7 @@ function refusal(answer, read) {
     problem = token ? refusedToken(token) : "";
     tell(true);
   }
-  const without = answer.ok ? "The answer is not of a registry: it is no JSON." : `The answer was ${answer.status}, without a reason.`;
+  const without = answer.ok ? "The answer is not of a registry. Does a proxy answer in its place?" : `The answer was ${answer.status}, without a reason.`;
   const { error_code: code = answer.status, message = without } = read ?? {};
   return new Failure(answer.status, code, message);
 }
@@ -331,9 +331,15 @@ let caller;
 /** @type {Set<() => void>} */
 const callers = new Set();
 
+/** Every page builds on it: another answer is told, and no page is blank. @param {any} read */
+function asCaller(read) {
+  if (Array.isArray(read?.may) && Array.isArray(read.has)) return read;
+  throw new Failure(200, 200, "This answer cannot be shown: it does not say who asks.");
+}
+
 function askCaller() {
   if (!caller) {
-    caller = ask(CALLER);
+    caller = ask(CALLER).then(asCaller);
     caller.catch(() => (caller = undefined));
   }
   return caller;

@@ -2,7 +2,7 @@
 
 import { html, useEffect, useState } from "../vendor/preact.js";
 import { Heading, Problem, Table, Waiting } from "../parts.js";
-import { askText, useSession } from "../registry.js";
+import { askCounters, useSession } from "../registry.js";
 
 const EVERY_MS = 5000;
 const REQUESTS = "sigla_requests_total";
@@ -47,7 +47,7 @@ function looking(seen, failed) {
     isAsking = true;
     next = performance.now() + EVERY_MS;
     try {
-      const text = await askText("metrics", stop.signal);
+      const text = await askCounters("metrics", stop.signal);
       isAsking = false;
       if (stop.signal.aborted) return;
       seen({ at: performance.now() / 1000, metrics: metricsOf(text) });

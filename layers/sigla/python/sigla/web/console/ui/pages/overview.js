@@ -3,7 +3,7 @@
 import { html } from "../vendor/preact.js";
 import { Entries } from "../entries.js";
 import { Answer, Asked, follow, Heading, Link, Name, Waiting } from "../parts.js";
-import { askText, segment, useAsked, useCaller } from "../registry.js";
+import { askCounters, segment, useAsked, useCaller } from "../registry.js";
 
 const SHOWN = 10;
 const CHANGES = 5;
@@ -75,7 +75,7 @@ export default function Overview() {
 
 /** How many schemas there are, as the server counts them for Prometheus. */
 function Registered() {
-  const asked = useAsked("metrics", undefined, askText);
+  const asked = useAsked("metrics", undefined, askCounters);
   return html`<section aria-labelledby="registered">
     <h2 id="registered">Schemas</h2>
     <${Answer} asked=${asked}>
