@@ -223,10 +223,11 @@ def serve(
         proxy_headers=False,  # whose turn it is, is the only use of an address; `Call.asker` reads what a proxy says
         timeout_graceful_shutdown=LONGEST_FAREWELL_S,
     )
-    # uvicorn raises the signal again when it is done, for the handler before it: there must be no handler, or the
-    # exit code is not 0.
+    # uvicorn raises the signal again when it is done, for the handler before it: that does nothing, or the exit code is
+    # not 0. It remembers, for what comes before uvicorn listens to signals, or while a process ends that is to go on.
+    ending: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: None)
+        signal.signal(number, lambda which, _: ending.append(which))
     if handshakes is not None and sys.platform != "win32":
         signal.signal(signal.SIGHUP, lambda *_: handshakes.renewed.ask())
     # Between threads that compute and the loop that answers, Python changes this often; see the decision on readers.
@@ -235,12 +236,19 @@ def serve(
     def is_up() -> None:
         started()
         supervisor(READY)
+        if ending:
+            signal.raise_signal(ending[0])
 
     def leaves() -> None:
         if not is_over():
             supervisor(STOPPING)
 
     _Server(config, crowd, is_up, leaves, stopping, is_over=is_over, handed_over=handed_over).run(sockets=[*listening])
+    if is_over():
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: sys.exit(0))
+        if ending:
+            sys.exit(0)
 
 
 def _listen(host: str, port: int) -> socket.socket:
