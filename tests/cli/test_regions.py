@@ -182,7 +182,7 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
     assert main(["regions", here]) == 0
     assert f"not all is brought from {called(there)}" in capsys.readouterr().out
     assert main(["regions", "abandon", here, "--yes"]) == 0
-    assert capsys.readouterr().out.startswith("A is given up. Imports into ")
+    assert "is given up. Imports into " in capsys.readouterr().out
     assert main(["regions", "abandon", here, "--yes"]) == 0
     assert capsys.readouterr().out.startswith("Nothing is left to be given up")
 
