@@ -70,6 +70,12 @@ def settled(page: Page) -> None:
     expect(page.locator(".waiting")).to_have_count(0)
 
 
+def shown(way: Way, part: str) -> None:
+    """Has a part of a page shown that a registry which pays for each read shows where it is asked to."""
+    if way.is_paid:
+        way.choose(way.page.get_by_role("button", name=f"Show {part}", exact=True))
+
+
 Opens = Callable[..., Page]
 
 

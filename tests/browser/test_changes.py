@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Come
+from tests.browser.conftest import Come, shown
 from tests.browser.filled import Registry, field, record, register
 from tests.protocol.clients.server import Server, serving
 
@@ -213,6 +213,7 @@ def test_a_level_is_changed_and_changed_back(come: Come, bench: Registry, name: 
     register(bench, name, record(named(name), *TWO))
     way = come(bench, f"subjects/{name}")
     page = way.page
+    shown(way, "compatibility and mode")
     way.choose(button(page, "Change config"))
     expect(question(page)).to_contain_text("It holds for this subject alone, which has 1 version.")
     way.pick(question(page).get_by_label("Compatibility"), "FULL")

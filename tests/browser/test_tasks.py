@@ -3,12 +3,11 @@
 import json
 import re
 from typing import Any
-from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Come
+from tests.browser.conftest import Come, shown
 from tests.browser.filled import Registry
 from tests.waiting import eventually
 
@@ -17,8 +16,7 @@ pytestmark = pytest.mark.process
 
 def asked(registry: Registry, path: str) -> Any:
     """What the registry answers to a client."""
-    with urlopen(f"{registry.url}/{path}") as answer:
-        return json.load(answer)
+    return json.loads(registry.ask("GET", f"/{path}").body)
 
 
 def heading(page: Page) -> Locator:
@@ -39,6 +37,7 @@ def test_does_anybody_still_read_it(come: Come, registry: Registry) -> None:
     """Told of each version, and told once more to whoever is about to delete it."""
     way = come(registry, "subjects/clicks-value")
     page = way.page
+    shown(way, "usage")
     usage = page.get_by_role("region", name="Usage")
     expect(usage).to_contain_text(re.compile("Nobody has read it by its ids|No reads were counted yet"))
     way.choose(usage.locator("summary"))
@@ -54,6 +53,7 @@ def test_a_version_that_nobody_reads_is_told_beside_one_that_is_read(come: Come,
     eventually(lambda: asked(registry, "subjects/customers-value/usage")["versions"][0]["reads"])
     way = come(registry, "subjects/customers-value")
     page = way.page
+    shown(way, "usage")
     usage = page.get_by_role("region", name="Usage")
     expect(usage.get_by_role("row", name=re.compile("^Version 1 20"))).to_be_visible()
     expect(usage.get_by_role("row", name=re.compile("^Version 2 nobody since 20"))).to_be_visible()
@@ -95,8 +95,9 @@ def test_why_version_2_breaks_who_reads_version_1(come: Come, registry: Registry
 
 
 def test_which_level_is_in_force_and_from_where(come: Come, registry: Registry) -> None:
-    page = come(registry, "subjects/%3A.eu%3Acustomers-value").page
-    card = page.get_by_role("region", name="Compatibility")
+    way = come(registry, "subjects/%3A.eu%3Acustomers-value")
+    shown(way, "compatibility and mode")
+    card = way.page.get_by_role("region", name="Compatibility")
     expect(card).to_contain_text("FULL")
     expect(card).to_contain_text("from the context .eu")
 
@@ -106,6 +107,7 @@ def test_whom_a_schema_refers_to_and_who_refers_to_it(come: Come, registry: Regi
     page = way.page
     way.choose(page.get_by_role("list").get_by_role("link", name="address-value version 1"))
     expect(heading(page)).to_have_text("address-value")
+    shown(way, "references")
     picture = page.get_by_role("region", name="References from left to right")
     way.choose(picture.get_by_role("link", name="customers-value version 2"))
     expect(heading(page)).to_have_text("customers-value")
@@ -114,6 +116,7 @@ def test_whom_a_schema_refers_to_and_who_refers_to_it(come: Come, registry: Regi
 
 def test_since_which_version_a_field_is_there(come: Come, registry: Registry) -> None:
     way = come(registry, "subjects/customers-value")
+    shown(way, "fields")
     fields = way.page.get_by_role("region", name="Fields")
     expect(fields.get_by_role("row", name="email null | string = null version 2")).to_be_visible()
     way.write(way.page.get_by_role("searchbox", name="Find a field"), "ZIP")
@@ -156,6 +159,7 @@ def test_which_topic_has_a_subject_and_which_subject_has_a_key(come: Come, regis
     expect(page.get_by_role("row", name="clicks lkc-1 value clicks-value WEAK")).to_be_visible()
     page.go_back()
     way.choose(page.get_by_role("region", name="Encryption").get_by_role("link", name="All of them"))
+    shown(way, "the subjects of customers")
     way.choose(page.get_by_role("row", name="customers").get_by_role("link", name="customers-value"))
     expect(heading(page)).to_have_text("customers-value")
 

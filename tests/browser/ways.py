@@ -9,9 +9,10 @@ MOST_STEPS = 150
 
 
 class Way(Protocol):
-    """How a person reaches things on a page."""
+    """How a person reaches things on a page. is_paid: whether the registry pays for each read, as in AWS."""
 
     page: Page
+    is_paid: bool
 
     def choose(self, target: Locator) -> None:
         """A link is followed, a button pressed, a box ticked."""
@@ -26,6 +27,7 @@ class Way(Protocol):
 @dataclass
 class ByMouse:
     page: Page
+    is_paid: bool = False
 
     def choose(self, target: Locator) -> None:
         target.click()
@@ -43,6 +45,7 @@ class ByKeyboard:
     """By Tab and keys alone."""
 
     page: Page
+    is_paid: bool = False
 
     def choose(self, target: Locator) -> None:
         self._reach(target)

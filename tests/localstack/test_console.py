@@ -1,65 +1,24 @@
 """The console behind the doors of AWS: an API Gateway, with a stage in its path, and a function URL."""
 
 import gzip
-import http.client
-import inspect
-import json
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import quote, urljoin
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from sigla.web.console.pages import files
 from tests.browser import test_changes, test_tasks
-from tests.browser.conftest import NARROW_AND_DARK, WIDE_AND_LIGHT, Come, Look, Opens, settled
-from tests.browser.filled import Registry, field, fill_a_little, record, register
-from tests.browser.test_trouble import sign_in
-from tests.browser.ways import ByKeyboard, ByMouse, Way
-from tests.localstack.conftest import Deployed, Door
-from tests.protocol.clients.server import Answer
+from tests.browser.conftest import Come, Opens
+from tests.browser.filled import field, fill_a_little, record, register
+from tests.localstack.conftest import Deployed
+from tests.localstack.console import ARRIVALS, Behind, arrived, behind, carry_out
 
 pytestmark = pytest.mark.localstack
 
-DOORS = ("rest", "function")
 ODD_NAME = ":.ctx:a/b ?ü&#%😀"
 """What stands in an address only if each door leaves it as it was sent."""
-
-
-@dataclass(frozen=True)
-class Behind:
-    """The registry behind one door."""
-
-    name: str
-    door: Door
-
-    @property
-    def url(self) -> str:
-        return self.door.url
-
-    def ask(self, method: str, path: str, body: object = None) -> Answer:
-        status, told = self.door.ask(method, path, body)
-        return Answer(status, {}, json.dumps(told).encode())
-
-    def get(self, path: str, **headers: str) -> Answer:
-        """As it came, without a key: as a browser gets pages and files."""
-        parts = urlsplit(urljoin(f"{self.url}/", path))
-        connection = http.client.HTTPConnection(parts.netloc, timeout=60)
-        try:
-            sent = {name.replace("_", "-"): value for name, value in headers.items()}
-            connection.request("GET", f"{parts.path}{f'?{parts.query}' if parts.query else ''}", headers=sent)
-            answer = connection.getresponse()
-            told = {name.lower(): value for name, value in answer.getheaders()}
-            return Answer(answer.status, told, answer.read())
-        finally:
-            connection.close()
-
-
-def behind(deployed: Deployed, door: str) -> Behind:
-    return Behind(door, deployed.door(door))
 
 
 @pytest.fixture(scope="module")
@@ -69,23 +28,9 @@ def filled(deployed: Deployed) -> None:
     register(registry, ODD_NAME, record("Odd", field("id", "string")))
 
 
-def coming(opened: Opens, deployed: Deployed, way: Callable[[Page], Way], look: Look) -> Come:
-    """Opens a page, and signs in with the administrator's key."""
-
-    def come(server: Registry, path: str) -> Way:
-        page = opened(server, path, look)
-        sign_in(page, deployed.facts["key"], deployed.facts["secret"])
-        settled(page)
-        return way(page)
-
-    return come
-
-
-@pytest.fixture(params=[("rest", ByMouse, WIDE_AND_LIGHT), ("function", ByKeyboard, NARROW_AND_DARK)], ids=DOORS)
+@pytest.fixture(params=ARRIVALS)
 def arrival(request: pytest.FixtureRequest, opened: Opens, deployed: Deployed) -> tuple[Behind, Come]:
-    """By mouse through the API Gateway, by keys alone through the function URL."""
-    door, way, look = request.param
-    return behind(deployed, door), coming(opened, deployed, way, look)
+    return arrived(opened, deployed, request.param)
 
 
 FIVE = (
@@ -97,19 +42,13 @@ FIVE = (
 )
 
 
-def carry_out(task: Callable[..., None], registry: Behind, come: Come) -> None:
-    name = f"{task.__name__.removeprefix('test_')}-{registry.name}".replace("_", "-")
-    given: dict[str, Any] = {"come": come, "registry": registry, "bench": registry, "name": name}
-    task(*(given[each] for each in inspect.signature(task).parameters))
-
-
 @pytest.mark.parametrize("task", FIVE, ids=lambda task: task.__name__.removeprefix("test_"))
 @pytest.mark.usefixtures("filled")
 def test_a_task_is_done_behind_the_doors_of_aws(task: Callable[..., None], arrival: tuple[Behind, Come]) -> None:
     carry_out(task, *arrival)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("door", ARRIVALS)
 def test_pages_and_files_come_whole_and_are_not_sent_again(deployed: Deployed, door: str) -> None:
     """A page links to its files by relative addresses: however deep it is, and whatever path is before it."""
     registry = behind(deployed, door)
