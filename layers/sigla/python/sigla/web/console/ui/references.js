@@ -37,12 +37,12 @@ export function References({ subject, type, chosen, choose }) {
     <label>Find a schema to refer to <input type="search" value=${part} autocomplete="off" spellcheck="false" onInput=${(/** @type {any} */ event) => setPart(event.target.value)} /></label>
     ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
     ${part &&
-    html`<${Asked} path=${`console/api/subjects${query({ contains: part, type, limit: SHOWN })}&subjectPrefix=${encodeURIComponent(context === "." ? ":*:" : ":.")}`}>
-      ${(/** @type {any[]} */ found) => {
+    html`<${Asked} path=${`console/api/search${query({ contains: part, type, limit: SHOWN })}&subjectPrefix=${encodeURIComponent(context === "." ? ":*:" : ":.")}`}>
+      ${(/** @type {{found: any[], searched: number, through?: string}} */ { found, searched, through }) => {
         const others = found.filter((each) => each.subject !== subject && (context === "." || each.subject.startsWith(":")));
         return others.length
           ? html`<ul class="found">${others.map((each) => html`<li><button type="button" class="quiet" onClick=${() => add(each)}><${Name} subject=${each.subject} /> version ${each.version}</button></li>`)}</ul>`
-          : html`<p class="hint">No other schema of this language has that in its name.</p>`;
+          : html`<p class="hint">No other schema of this language has that in its name${through ? ` among the first ${searched}: the page of subjects searches them all` : ""}.</p>`;
       }}
     <//>`}
   </fieldset>`;

@@ -1,8 +1,8 @@
 /** Subjects: found by a part of their names, their context and their type, page by page. */
 
-import { html } from "../vendor/preact.js";
-import { Asked, follow, Heading, Link, Pager, split, Table } from "../parts.js";
-import { contextSegment, query, segment, useCaller } from "../registry.js";
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { Asked, asFailure, counted, follow, Heading, Link, Pager, split, Table, told } from "../parts.js";
+import { ask, contextSegment, query, segment, useCaller } from "../registry.js";
 
 /** Of so many the newest versions are read for 20 read units of DynamoDB. */
 const PER_PAGE = 20;
@@ -31,13 +31,64 @@ export default function Subjects({ query: said }) {
     limit: PER_PAGE + 1,
   });
   const scope = wanted.context === "." ? "" : `:${wanted.context || "*"}:`;
+  const isSearch = wanted.q || wanted.type || wanted.deleted || wanted.context;
   return html`
     <${Heading} title="Subjects"><${NewSubject} /><//>
     <${Filter} key=${to(wanted, 0)} wanted=${wanted} />
-    <${Asked} path=${`console/api/subjects${asked}&subjectPrefix=${encodeURIComponent(scope)}`}>
-      ${(/** @type {FoundSubject[]} */ found) => html`<${Found} found=${found} wanted=${wanted} />`}
-    <//>
+    ${isSearch
+      ? html`<${Search} path=${`console/api/search?${new URLSearchParams({ contains: wanted.q, type: wanted.type, deleted: String(wanted.deleted), subjectPrefix: scope })}`} />`
+      : html`<${Asked} path=${`console/api/subjects${asked}&subjectPrefix=${encodeURIComponent(scope)}`}>
+          ${(/** @type {FoundSubject[]} */ found) => html`<${Found} found=${found} wanted=${wanted} />`}
+        <//>`}
   `;
+}
+
+/** @typedef {{found: FoundSubject[], searched: number, through?: string}} Looked */
+
+/** What a search has found so far. It goes on where the list is not searched to its end. @param {{path: string}} given */
+function Search({ path }) {
+  return html`<${Asked} key=${path} path=${path}>
+    ${(/** @type {Looked} */ first) => html`<${Further} key=${JSON.stringify(first)} path=${path} first=${first} />`}
+  <//>`;
+}
+
+/** @param {{path: string, first: Looked}} given */
+function Further({ path, first }) {
+  const [looked, setLooked] = useState(first);
+  const [failure, setFailure] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const stop = useRef(/** @type {AbortController | undefined} */ (undefined));
+  useEffect(() => () => stop.current?.abort(), []);
+  const goOn = async () => {
+    setFailure("");
+    setBusy(true);
+    const controller = (stop.current = new AbortController());
+    let now = looked;
+    try {
+      do {
+        /** @type {Looked} */
+        const more = await ask(`${path}&after=${encodeURIComponent(now.through ?? "")}`, controller.signal);
+        now = { found: [...now.found, ...more.found], searched: now.searched + more.searched, through: more.through };
+        setLooked(now);
+      } while (now.through && now.found.length === looked.found.length);
+    } catch (problem) {
+      if (!controller.signal.aborted) setFailure(told(asFailure(problem)));
+    }
+    setBusy(false);
+  };
+  return html`
+    ${looked.found.length > 0 && html`<${Rows} found=${looked.found} />`}
+    <p role="status">${outcome(looked)}</p>
+    ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
+    ${looked.through &&
+    html`<p>${isBusy ? html`<button class="quiet" onClick=${() => stop.current?.abort()}>Stop</button>` : html`<button onClick=${goOn}>Search on</button>`}</p>`}
+  `;
+}
+
+/** @param {Looked} looked */
+function outcome({ found, searched, through }) {
+  if (!through) return found.length ? `${counted(found.length, "subject")} found.` : "No subject matches.";
+  return `${found.length ? `${counted(found.length, "subject")} found` : "Nothing found"} so far, in ${counted(searched, "name")} up to ${through}.`;
 }
 
 function NewSubject() {
@@ -83,12 +134,17 @@ function Found({ found, wanted }) {
     return html`<p>${to(wanted, 0) === "subjects" ? "Nothing is registered yet." : "No subject matches."}</p>`;
   }
   return html`
-    <${Table} label="Subjects" head=${["Subject", "Context", "Type", "Version", "Id"]}>
-      ${shown.map((each) => html`<${Row} key=${each.subject} found=${each} />`)}
-    <//>
+    <${Rows} found=${shown} />
     <${Pager} at=${wanted.offset} per=${PER_PAGE} shown=${shown.length} hasMore=${found.length > PER_PAGE}
       to=${(/** @type {number} */ offset) => to(wanted, offset, offset > wanted.offset ? shown.at(-1)?.subject : undefined)} />
   `;
+}
+
+/** @param {{found: FoundSubject[]}} given */
+function Rows({ found }) {
+  return html`<${Table} label="Subjects" head=${["Subject", "Context", "Type", "Version", "Id"]}>
+    ${found.map((each) => html`<${Row} key=${each.subject} found=${each} />`)}
+  <//>`;
 }
 
 /** @param {{found: FoundSubject}} given */
