@@ -4,13 +4,16 @@ import dataclasses
 import json
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
+from tests.browser.addresses import patterns
 from tests.browser.conftest import Opens, settled
-from tests.protocol.clients.server import Server
+from tests.browser.test_trouble import sign_in
+from tests.protocol.clients.server import Server, run, serving
 
 pytestmark = pytest.mark.process
 
@@ -41,15 +44,19 @@ VISITS: Final = (
     Visit(""),
     Visit("subjects"),
     Visit("subjects/customers-value"),
+    Visit("subjects/customers-value/versions/1"),
+    Visit("edit"),
     Visit("subjects/orders-value/edit"),
     Visit("subjects/customers-value/edit", writes=("Find a schema to refer to", "addr")),
     Visit("subjects/orders-value/diff/1/2"),
     Visit("ids/default/2"),
+    Visit("guids/{guid}"),
     Visit("contexts"),
     Visit("settings"),
     Visit("decode", "Decode", ("Bytes, as hex or base64", "00 00000001 06616263 04 3132")),
     Visit("log"),
     Visit("zones"),
+    Visit("counters"),
     Visit("associations"),
     Visit("encryption"),
     Visit("subjects/orders-value", "Delete subject"),
@@ -62,8 +69,15 @@ VISITS: Final = (
     Visit("subjects/orders-value", "Change mode"),
     Visit("settings", "Change config"),
 )
-"""Each page and each question of a registry that is open."""
-WITH_KEYS: Final = (Visit("keys"), Visit("keys", "New key"), Visit("keys", "Rotate"), Visit("keys", "Revoke"))
+"""Each page and each question of a registry that is open. {guid}: of a schema that is there."""
+OF_KEYS: Final = (
+    Visit("keys"),
+    Visit("keys", "New key"),
+    Visit("keys", "Rotate bob"),
+    Visit("keys", "Revoke bob"),
+    Visit("log"),
+)
+OF_REGIONS: Final = (Visit("regions"),)
 
 PLACE = """element => {
   const place = element.closest("dialog, td, fieldset, section:not(.problem), nav, main");
@@ -226,7 +240,38 @@ HOW: Final = [
 
 
 @pytest.mark.parametrize("failed", HOW)
+def test_each_call_of_a_registry_with_keys_fails_alone(opened: Opens, failed: Failed, tmp_path: Path) -> None:
+    """The page of keys and its questions; whoever is refused stays signed in."""
+    ada, _ = (
+        run("keys", "create", name, "--role", role, "--data", str(tmp_path)).stdout.split()[-1]
+        for name, role in (("ada", "admin"), ("bob", "reader"))
+    )
+    with serving(tmp_path, "--auth") as server:
+        walker = Walker(opened(server, "keys"), server.url)
+        sign_in(walker.page, "ada", ada)
+        settled(walker.page)
+        for visit in OF_KEYS:
+            walker.walk(visit, failed)
+
+
+@pytest.mark.parametrize("failed", HOW)
+def test_each_call_of_the_page_of_regions_fails_alone(opened: Opens, failed: Failed, tmp_path: Path) -> None:
+    with serving(tmp_path / "a") as primary, serving(tmp_path / "b", "--follow", primary.url):
+        walker = Walker(opened(primary), primary.url)
+        for visit in OF_REGIONS:
+            walker.walk(visit, failed)
+
+
+@pytest.mark.parametrize("failed", HOW)
 def test_each_call_of_each_page_fails_alone(registry: Server, opened: Opens, failed: Failed) -> None:
+    guid = json.loads(registry.ask("GET", "/subjects/orders-value/versions/2").body)["guid"]
     walker = Walker(opened(registry), registry.url)
     for visit in VISITS:
-        walker.walk(visit, failed)
+        walker.walk(dataclasses.replace(visit, path=visit.path.format(guid=guid)), failed)
+
+
+def test_no_page_is_left_out() -> None:
+    """A new page is walked through here, or this fails."""
+    walked = [visit.path for visit in (*VISITS, *OF_KEYS, *OF_REGIONS)]
+    is_walked = {each: re.compile(re.sub(r"\{\w+\}", "[^/]+", each)).fullmatch for each in patterns()}
+    assert {each for each, fits in is_walked.items() if not any(map(fits, walked))} == set()

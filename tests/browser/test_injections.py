@@ -1,6 +1,7 @@
 """Schemas, names, settings, keys, refusals and principals that want to be more than text: all of them are text."""
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -8,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from tests.browser.addresses import parameters, patterns
 from tests.browser.conftest import Opens, settled
 from tests.browser.filled import HITS, SCRIPTS, fill_with_scripts
 from tests.protocol.clients.server import Server, serving
@@ -64,6 +66,18 @@ def test_nothing_that_a_subject_says_is_run(hostile: Hostile, opened: Opens, at:
     ):
         page.goto(f"{hostile.server.url}/console/{path}")
         is_text_alone(page, path)
+
+
+def test_nothing_that_an_address_says_is_run(hostile: Hostile, opened: Opens) -> None:
+    """Each page, with scripts wherever its address has a name, and in each parameter that any page reads."""
+    said = quote("".join(SCRIPTS), safe="")
+    page = opened(hostile.server)
+    for pattern in sorted(patterns()):
+        path = (
+            f"{re.sub('{.*?}', lambda _: said, pattern)}?{'&'.join(f'{each}={said}' for each in sorted(parameters()))}"
+        )
+        page.goto(f"{hostile.server.url}/console/{path}#{said}")
+        is_text_alone(page, pattern)
 
 
 def test_nothing_that_a_registry_holds_is_run(hostile: Hostile, opened: Opens) -> None:
