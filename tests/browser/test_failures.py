@@ -254,6 +254,7 @@ def test_each_call_of_a_registry_with_keys_fails_alone(opened: Opens, failed: Fa
             walker.walk(visit, failed)
 
 
+@pytest.mark.soak  # the page asks again by itself, and may be between two questions
 @pytest.mark.parametrize("failed", HOW)
 def test_each_call_of_the_page_of_regions_fails_alone(opened: Opens, failed: Failed, tmp_path: Path) -> None:
     with serving(tmp_path / "a") as primary, serving(tmp_path / "b", "--follow", primary.url):

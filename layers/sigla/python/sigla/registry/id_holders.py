@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Final
 
 from sigla.errors import SchemaNotFound, StoreError
 from sigla.keys import utf16
@@ -9,8 +10,11 @@ from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Holder, Page, SchemaId, 
 from sigla.registry.lookup import body_of, check_catalogued, interpret
 from sigla.registry.paging import paged
 from sigla.registry.resources import Resources
-from sigla.registry.side_by_side import both
+from sigla.registry.side_by_side import both, in_time
 from sigla.rules import names
+
+PATIENCE_S: Final = 1.0
+"""A healthy store answers in a tenth of it. A silent one is then asked as any read asks it, and not waited for."""
 
 
 def holders_of(
@@ -54,9 +58,13 @@ def _held_at_once(resources: Resources, schema_id: SchemaId, subject: Subject | 
     def holders() -> tuple[Holder, ...]:
         return resources.catalog.holders(key)
 
-    renamed, (held, found) = both(
-        resources, lambda: _renamed(resources, subject), lambda: both(resources, holders, content)
-    )
+    def at_once() -> tuple[Subject | None, tuple[tuple[Holder, ...], tuple[Body, Sequence[BodyKey]] | None]]:
+        return both(resources, lambda: _renamed(resources, subject), lambda: both(resources, holders, content))
+
+    answered = in_time(at_once, PATIENCE_S)
+    if answered is None:
+        return None
+    renamed, (held, found) = answered
     if renamed != subject or not held or found is None:
         return None
     body, named = found

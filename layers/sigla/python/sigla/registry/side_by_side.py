@@ -29,3 +29,14 @@ def both(resources: Resources, one: Callable[[], A], other: Callable[[], B]) -> 
     with ThreadPoolExecutor(1, thread_name_prefix="side-by-side") as executor:
         asked = executor.submit(other)
         return one(), asked.result()
+
+
+def in_time(ask: Callable[[], T], patience_s: float) -> T | None:
+    """What it comes to; None where that takes longer, which then goes on beside. Raises what it raises."""
+    executor = ThreadPoolExecutor(1, thread_name_prefix="in-time")
+    try:
+        return executor.submit(ask).result(patience_s)
+    except TimeoutError:
+        return None
+    finally:
+        executor.shutdown(wait=False)
