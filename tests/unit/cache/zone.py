@@ -53,7 +53,7 @@ class Behind:
                 raise BodyMissing(key)
         return [self.bodies[key] for key in keys]
 
-    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:  # noqa: ARG002 - at hand
+    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:  # noqa: ARG002 - no trip to save
         return tuple(key for key, body in self.bodies.items() if body.guid == guid)
 
     def last(self, context: str) -> SchemaId:

@@ -101,6 +101,6 @@ def pair(here: EmbeddedStore, there: EmbeddedStore) -> DirectoryPair:
     return DirectoryPair(here, there)
 
 
-def adopt_keys(store: EmbeddedStore) -> int:  # noqa: ARG001 - as `kinds.StoreKind` has it
+def adopt_keys(store: EmbeddedStore) -> int:  # noqa: ARG001 - as `kinds.StoreKind` calls it of each kind
     """None: whoever serves the directory does it, when that begins."""
     return 0
