@@ -65,8 +65,9 @@ def look(request: pytest.FixtureRequest) -> Look:
 
 
 def settled(page: Page) -> None:
-    """Waits until every answer has come, or failed."""
+    """Waits until every answer has come, or failed, also that of the frame: what the caller may do."""
     expect(page.locator("h1")).to_be_visible()
+    expect(page.locator("[aria-busy=true]")).to_have_count(0)
     expect(page.locator(".waiting")).to_have_count(0)
 
 

@@ -89,7 +89,7 @@ function App() {
   }, [at.path]);
   return html`
     <a class="skip" href="#main" onClick=${skip}>Skip to the content</a>
-    <header class="frame">
+    <header class="frame" aria-busy=${!caller && !failure}>
       <${Link} to="" class="mark">Sigla<//>
       ${!isOut &&
       html`<nav aria-label="Pages">

@@ -143,7 +143,7 @@ export function Problem({ failure, again }) {
 export function Later({ label, heading, children }) {
   const isPaid = useIsPaid();
   const [isAsked, setAsked] = useState(false);
-  if (isPaid === undefined) return null;
+  if (isPaid === undefined) return html`<${Waiting} isSlow=${false} />`;
   if (isAsked || !isPaid) return children();
   return html`${heading}<p><button class="quiet" aria-label=${label} onClick=${() => setAsked(true)}>Show</button></p>`;
 }

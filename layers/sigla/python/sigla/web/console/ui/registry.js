@@ -1,6 +1,6 @@
 /** The registry as the console asks it: who asks, what is asked, and what went wrong, in words for a person. */
 
-import { useEffect, useState } from "./vendor/preact.js";
+import { useEffect, useLayoutEffect, useState } from "./vendor/preact.js";
 
 /** Where the console is, and the registry that serves it. A front door may put both below a path of its own. */
 export const CONSOLE = new URL("../../", import.meta.url);
@@ -98,7 +98,7 @@ export function signOut() {
 /** @param {boolean} isWanted */
 function tell(isWanted) {
   wanted = isWanted;
-  caller = undefined;
+  if (callerTurn) askCaller();
   for (const each of watchers) each();
 }
 
@@ -110,7 +110,8 @@ export function useSession() {
 /** @param {Set<() => void>} of which tell that something is another one now */
 function useCount(of) {
   const [count, setCount] = useState(0);
-  useEffect(() => {
+  // At once: what is told between what is shown and an effect would be missed.
+  useLayoutEffect(() => {
     const changed = () => setCount((/** @type {number} */ before) => before + 1);
     of.add(changed);
     return () => void of.delete(changed);
@@ -325,45 +326,54 @@ export async function change(method, path, body) {
 
 const CALLER = "console/api/caller";
 
-/** Asked once for each key: every page wants it. @type {Promise<any> | undefined} */
-let caller;
-
-/** @type {Set<() => void>} */
-const callers = new Set();
-
 /** Every page builds on it: another answer is told, and no page is blank. @param {any} read */
 function asCaller(read) {
   if (Array.isArray(read?.may) && Array.isArray(read.has)) return read;
   throw new Failure(200, 200, "This answer cannot be shown: it does not say who asks.");
 }
 
-function askCaller() {
-  if (!caller) {
-    caller = ask(CALLER).then(asCaller);
-    caller.catch(() => (caller = undefined));
-  }
-  return caller;
-}
+/** Who asks, as the frame and every part of a page know it: one that is shown later begins with what is known. @type {{value?: any, failure?: Failure, isSlow: boolean}} */
+let caller = { isSlow: false };
+let callerTurn = 0;
 
-/** Asks anew who asks: for the frame and for every page. */
-function askCallerAnew() {
-  caller = undefined;
-  for (const each of callers) each();
+/** @type {Set<() => void>} */
+const callers = new Set();
+
+/** Asks who asks. An answer that comes after one has asked anew is not taken. */
+function askCaller() {
+  callerTurn += 1;
+  const turn = callerTurn;
+  const settle = (/** @type {typeof caller} */ found) => {
+    if (turn !== callerTurn) return;
+    caller = found;
+    for (const each of callers) each();
+  };
+  settle({ value: caller.value, isSlow: false });
+  const slow = setTimeout(() => settle({ value: caller.value, isSlow: true }), SLOW_MS);
+  ask(CALLER, AbortSignal.timeout(GIVEN_UP_MS))
+    .then(asCaller)
+    .finally(() => clearTimeout(slow))
+    .then(
+      (value) => settle({ value, isSlow: false }),
+      (failure) => settle({ failure, isSlow: false }),
+    );
 }
 
 /** Who asks and what it may do, as it was asked. @returns {Asked} */
 export function useAskedCaller() {
-  return useAsked(CALLER);
+  useCount(callers);
+  useEffect(() => void (callerTurn || askCaller()), []);
+  return { ...caller, again: askCaller };
 }
 
 /** Who asks and what it may do; undefined until that is known. @returns {{name: string, may: string[], everything: boolean, has: string[]} | undefined} */
 export function useCaller() {
-  return useAsked(CALLER).value;
+  return useAskedCaller().value;
 }
 
 /** Whether each read costs money; undefined until that is known. */
 export function useIsPaid() {
-  const { value, failure } = useAsked(CALLER);
+  const { value, failure } = useAskedCaller();
   return failure ? false : value?.has.includes("paid-reads");
 }
 
@@ -388,7 +398,7 @@ const GIVEN_UP = "given up";
  */
 export function useAsked(path, body, read = ask) {
   const session = useSession();
-  const changed = useCount(path === CALLER ? callers : changes);
+  const changed = useCount(changes);
   const [turn, setTurn] = useState(0);
   const [state, setState] = useState(/** @type {any} */ ({ isSlow: false }));
   useEffect(() => {
@@ -403,7 +413,7 @@ export function useAsked(path, body, read = ask) {
       clearTimeout(end);
       if (!stop.signal.aborted || stop.signal.reason === GIVEN_UP) setState({ isSlow: false, path, ...found });
     };
-    (path === CALLER ? askCaller() : read(path, stop.signal, body && { method: "POST", body })).then(
+    read(path, stop.signal, body && { method: "POST", body }).then(
       (value) => done({ value }),
       (failure) => done({ failure }),
     );
@@ -413,5 +423,5 @@ export function useAsked(path, body, read = ask) {
       stop.abort();
     };
   }, [path, JSON.stringify(body), session, turn, changed]);
-  return { ...state, again: path === CALLER ? askCallerAnew : () => setTurn(turn + 1) };
+  return { ...state, again: () => setTurn(turn + 1) };
 }
