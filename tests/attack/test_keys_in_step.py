@@ -4,7 +4,7 @@ It is one thing there, wherever a call fails, a process ends, a region is promot
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
@@ -23,9 +23,8 @@ from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.nouns import RegionKind
 from sigla.registry import Registry
 from sigla.rules import names
-from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.aws import failing
-from tests.attack.keys import dek, deks_deleted, deks_purged, deks_undeleted, kek, kek_deleted, kek_patched, kek_purged
+from tests.attack.keys import LIFE, Keys, dek, kek, keys_of
 from tests.attack.ports import At, Between
 from tests.attack.test_aws_copying import account, two
 from tests.attack.test_aws_region_turns import Regions
@@ -37,34 +36,11 @@ __all__ = ["account"]
 
 S = names.subject("s")
 FAULTS = (Fault.UNREACHED, Fault.LOST, Fault.SILENT, Fault.KILLED, Fault.KILLED_AFTER)
-REMADE: tuple[Verb, ...] = (
-    dek("k", "s", material="old"),
-    dek("k", "s", 2),
-    deks_deleted("k", "s", 1),
-    deks_purged("k", "s", 1),
-    dek("k", "s", material="new"),
-)
-"""A DEK that is deleted for good and made anew with the same number; then the KEK as well."""
-LIFE: tuple[Verb, ...] = (
-    kek("k"),
-    *REMADE,
-    dek("k", "s", 2, material="wrapped anew", rewrap=True),
-    deks_deleted("k", "s"),
-    deks_undeleted("k", "s"),
-    deks_deleted("k", "s"),
-    deks_purged("k", "s"),
-    kek_patched("k", doc="to go"),
-    kek_deleted("k"),
-    kek_purged("k"),
-    kek("k", kms_key_id="another"),
-    dek("k", "s", material="newest"),
-)
 
 OFTEN = {(0, Fault.KILLED_AFTER), (2, Fault.UNREACHED), (5, Fault.LOST)}
 """Verbs and failures with which all calls are tried in each run; the others are tried in `make soak`."""
 
 Name = tuple[str, int]
-Keys = Mapping[Any, Any]
 
 
 class TwoTables(Regions):
@@ -104,7 +80,7 @@ class TwoTables(Regions):
 
     def keys(self, world: World) -> Keys:
         """What is stored there: all that clients see but times."""
-        return keys_of(self.store(world))
+        return keys_of(self.store(world).catalog)
 
     def promote_by_force(self) -> None:
         role = self.role(self.b)
@@ -115,15 +91,6 @@ class TwoTables(Regions):
         """What B has once each key was asked for, and all of it as well."""
         self.store(self.b).key_adoption.adopt_all()
         return self.keys(self.b)
-
-
-def keys_of(store: AwsStore) -> Keys:
-    found: dict[Any, Any] = {}
-    for each in store.catalog.keks():
-        found[each.name] = (each.kms_key_id, each.doc, each.deleted)
-        for one in store.catalog.deks(each.name):
-            found[each.name, one.subject, one.algorithm, one.version] = (one.material, one.deleted)
-    return found
 
 
 @contextmanager

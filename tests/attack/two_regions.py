@@ -26,10 +26,9 @@ from sigla.regions.replay import Verdict
 from sigla.regions.shipping import NotAllowed
 from sigla.registry import Resources
 from sigla.rules import names
-from sigla.second_region.control import adopt_handed_keys
-from sigla.stores.sqlite.promoting import DirectoryPair
+from sigla.stores.sqlite.promoting import DirectoryPair, promote_by_force
 from sigla.upkeep.rejoining import merge
-from tests.attack.keys import dek, kek
+from tests.attack.keys import dek, deks_deleted, deks_purged, kek
 from tests.attack.region_sites import Link, Site, Taker, kept_apart, role_of, without_unknown
 from tests.attack.replay import TRAFFIC, always, check_equal, embedded
 from tests.attack.world import Embedded, World
@@ -122,6 +121,15 @@ class TwoRegions:
         self.ask(self.here, kek(name), None)
         self.ask(self.here, dek(name, "orders"), None)
 
+    def make_key_anew(self) -> None:
+        """One that was made before, by another DEK of the same number."""
+        made = [each.name for each in self.here.store.catalog.keks() if each.name.startswith("kek")]
+        if made:
+            name, material = self.dice.choice(made), f"m{next(self.numbers)}"
+            for verb in (deks_deleted(name, "orders"), deks_purged(name, "orders")):
+                self.ask(self.here, verb, None)
+            self.ask(self.here, dek(name, "orders", material=material), None)
+
     def ask(self, world: Site, verb: Callable[[Any], Any], subject: Subject | None) -> None:
         before, counted, is_followed = embedded(world).journal.end(), world.over.out_of_step, world.over.hands
         try:
@@ -204,8 +212,7 @@ class TwoRegions:
         """The primary is lost, or seems to be: it goes on, until it hears of the other one, or for ever."""
         if self.follows:
             known = embedded(self.there).journal.end()
-            carried_out(promotion.forced(embedded(self.there).region, now=0))
-            adopt_handed_keys(embedded(self.there))
+            promote_by_force(embedded(self.there), now=0)
             self.tally["promoted by force"] += 1
             self.turn_round()
             self.check_keys(self.there, self.here)
@@ -317,10 +324,13 @@ class TwoRegions:
         assert found.schema == one.schema, f"{one.key} by seed {self.seed}"
 
     def check_keys(self, lost: World, at: World) -> None:
-        """Each DEK of a region that is lost is here, or the one that had its place before and was deleted there."""
+        """Each DEK of a region that is lost is here: that one, if it was never wrapped anew."""
         for of in lost.store.catalog.keks():
             for key in lost.store.catalog.deks(of.name):
-                assert at.store.catalog.deks_of(key.name, key.version).deks, f"{key.name} by seed {self.seed}"
+                found = at.store.catalog.deks_of(key.name, key.version).deks
+                assert found, f"{key.name} by seed {self.seed}"
+                assert found[0].material == key.material or not of.name.startswith("kek"), f"{key} by seed {self.seed}"
+                assert not found[0].deleted or key.deleted, f"{key.name} by seed {self.seed}"
                 self.tally["  keys of a lost region"] += 1
 
     def check_all_is_there(self, world: World) -> None:
@@ -356,6 +366,7 @@ WHAT: Final[dict[str, tuple[float, Callable[[TwoRegions], None]]]] = {
     "register": (450, TwoRegions.register),
     "other traffic": (150, TwoRegions.other_traffic),
     "make key": (12, TwoRegions.make_key),
+    "make key anew": (12, TwoRegions.make_key_anew),
     "read": (400, TwoRegions.read),
     "follow": (80, TwoRegions.follow),
     "promote": (6, TwoRegions.promote),

@@ -15,8 +15,7 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import fence
 from sigla.stores.dynamodb.opening import writing
 from sigla.stores.dynamodb.store import AwsStore
-from tests.attack.keys import dek, kek
-from tests.attack.test_keys_in_step import keys_of
+from tests.attack.keys import dek, kek, keys_of
 from tests.attack.world import Verb
 from tests.cli.test_regions import Urls
 from tests.contract.aws import make_table, of_two_parts
@@ -65,7 +64,7 @@ def keys(url: str) -> dict[object, object]:
     with writing(Address.read(url)) as store:
         return {
             (*name[:2], name[2].value, name[3]) if isinstance(name, tuple) else name: value
-            for name, value in keys_of(store).items()
+            for name, value in keys_of(store.catalog).items()
         }
 
 

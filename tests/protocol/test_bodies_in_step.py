@@ -272,6 +272,32 @@ def test_keys_that_were_acknowledged_are_read_in_the_survivor(tmp_path: Path, st
             assert survivor.ask("POST", f"{KEKS}/pii/deks", {**dek_of(1), "encryptedKeyMaterial": "x"}).status == 409
 
 
+def test_a_key_that_was_deleted_for_good_and_made_anew_is_the_new_one_in_the_survivor(tmp_path: Path) -> None:
+    """Its follower has heard of the one before alone. A KEK that was made anew has no DEK of the one before."""
+    with two(tmp_path, {}) as pair:
+        other = {**KEK, "name": "other"}
+        for kek, numbers in ((KEK, (1, 2)), (other, (3, 4))):
+            assert pair.a.ask("POST", KEKS, kek).status == 200
+            for number in numbers:
+                assert pair.a.ask("POST", f"{KEKS}/{kek['name']}/deks", dek_of(number)).status == 200
+        eventually(lambda: local(pair.b, f"{KEKS}/other/deks/orders-4").status == 200)
+        pair.link.alter = no_commits
+        for path in ("pii/deks/orders-1", "other/deks/orders-3", "other/deks/orders-4", "other"):
+            for permanent in ("false", "true"):
+                assert pair.a.ask("DELETE", f"{KEKS}/{path}?permanent={permanent}").status == 204
+        another = {**other, "kmsKeyId": f"{KEK['kmsKeyId']}-2"}
+        assert pair.a.ask("POST", KEKS, another).status == 200
+        for name, number in (("pii", 1), ("other", 3)):
+            anew = {**dek_of(number), "encryptedKeyMaterial": f"anew-{number}"}
+            assert pair.a.ask("POST", f"{KEKS}/{name}/deks", anew).status == 200
+        pair.lose_a()
+        assert pair.b.ask("GET", f"{KEKS}/other").json["kmsKeyId"] == another["kmsKeyId"]
+        for name, number, material in (("pii", 1, "anew-1"), ("pii", 2, "wrapped-2"), ("other", 3, "anew-3")):
+            found = pair.b.ask("GET", f"{KEKS}/{name}/deks/orders-{number}")
+            assert found.json["encryptedKeyMaterial"] == material
+        assert pair.b.ask("GET", f"{KEKS}/other/deks").json == ["orders-3"]
+
+
 def test_a_key_that_the_other_region_does_not_take_is_refused_in_either_mode(tmp_path: Path) -> None:
     with two(tmp_path, {}) as pair:
         assert pair.a.ask("POST", KEKS, KEK).status == 200
@@ -282,5 +308,5 @@ def test_a_key_that_the_other_region_does_not_take_is_refused_in_either_mode(tmp
         assert pair.a.ask("GET", f"{KEKS}/pii/deks").json == []
         assert pair.a.ask("DELETE", f"{KEKS}/pii").status == 204, "nothing is lost by that"
         pair.link.alter = as_it_is
-        assert pair.a.ask("POST", f"{KEKS}/pii/undelete").status == 204
+        eventually(lambda: pair.a.ask("POST", f"{KEKS}/pii/undelete").status == 204)
         eventually(lambda: pair.a.ask("POST", f"{KEKS}/pii/deks", dek_of(1)).status == 200)

@@ -21,6 +21,7 @@ from sigla.stores import kinds
 from sigla.stores.not_opened import DataNotOpened, NoRegistry
 
 if TYPE_CHECKING:  # each kind of store is imported where it is chosen
+    from sigla.regions.promotion import Promotion
     from sigla.stores.sqlite.store import EmbeddedStore
     from sigla.upkeep.importing import Group
 
@@ -101,6 +102,11 @@ def regions(here: Address, there: Address) -> Iterator[TwoRegions]:
         raise DataNotOpened(f"{here} and {there} are stores of two kinds: neither follows the other one.")
     with region(here) as one, region(there) as other:
         yield TwoRegions(one, other, kind.pair(one, other))
+
+
+def promote_by_force(address: Address, store: Store) -> "Promotion":
+    """Makes a follower the primary by force. store: that of the address. Raises NotPromoted, StoreError."""
+    return kinds.store_kind(address).promote_by_force(store, now=store.clock.now())
 
 
 def adopt_keys(address: Address, store: Store) -> int:

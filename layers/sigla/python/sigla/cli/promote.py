@@ -149,9 +149,9 @@ def _undo(regions: "TwoRegions", there: "Address") -> int:
 
 
 def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "Roles | None") -> int:
+    from sigla import opening
     from sigla.regions import promotion
     from sigla.regions.adoption import adopted
-    from sigla.regions.giving import carried_out
     from sigla.regions.nouns import RegionKind
 
     role = store.region.role()
@@ -167,7 +167,7 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
     if not asking(args)("Promote it by force?"):
         raise Refused("Nothing was changed.")
     was_closed = _close(primary, role.epoch) if primary and role else ""
-    done = carried_out(promotion.forced(store.region, now=store.clock.now()))
+    done = opening.promote_by_force(here, store)
     print(f"{here} is the primary of epoch {done.role.epoch}, by force.")
     print(was_closed or "The other region was not asked to close: it may take writes until it is told of this epoch.")
     print(

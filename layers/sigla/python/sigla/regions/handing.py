@@ -1,11 +1,12 @@
-"""What a directory's primary hands to the region that follows before it commits: the bodies of new ids.
+"""What a directory's primary hands to the region that follows before it commits: bodies of new ids, and keys.
 
     bodies in their places here          durable, and never taken back from then on: the other region may have them
     handed over, with the next answer    in what the follower is told next (`regions.followed`)
     kept there, and told                 by what is asked after that
     committed here                       and answered
 
-A body whose commit never comes is known by no version; its id is given for nothing else.
+A body whose commit never comes is known by no version; its id is given for nothing else. A key that is new, or is
+another one than before, is kept with its commit; a delete is not handed over.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +28,7 @@ class Takes(Protocol):
 
 
 class HandedCommits(NamedTuple):
-    """Commits that another region is to have something of before they are made. keys: whether KEKs or DEKs are new."""
+    """Commits that another region is to have something of before they are made. keys: whether of KEKs or DEKs, too."""
 
     shipments: Sequence[Shipment]
     keys: bool
@@ -72,18 +73,18 @@ class HandsOver:
         """Takes the commits of one group. Raises BodyNotInBoth, KeyNotInBoth, BodyApart: then none may be made."""
         match Taking.SILENT if self._is_to_come else self._follower.take(brought.shipments):
             case Taking.APART:
-                raise BodyApart(region=self._region)
+                raise BodyApart(region=self.region)
             case Taking.SILENT:
                 self._refuse(brought)
                 self.out_of_step += len(brought.shipments)
                 ids = [{"context": key.context, "id": key.id} for each in brought.shipments for key in each.bodies]
-                self._tell({"event": OUT_OF_STEP, "ids": ids, "region": self._region})
+                self._tell({"event": OUT_OF_STEP, "ids": ids, "region": self.region})
 
     def _refuse(self, brought: HandedCommits) -> None:
         if brought.keys:
-            raise KeyNotInBoth(region=self._region)
+            raise KeyNotInBoth(region=self.region)
         if self._required:
-            raise BodyNotInBoth(region=self._region)
+            raise BodyNotInBoth(region=self.region)
 
     @property
     def _is_to_come(self) -> bool:
@@ -94,5 +95,5 @@ class HandsOver:
         return self.role is not None and "://" in self.role.peer
 
     @property
-    def _region(self) -> str:
+    def region(self) -> str:
         return self.role.peer if self.role else ""

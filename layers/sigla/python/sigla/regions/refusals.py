@@ -29,6 +29,10 @@ class KeyNotInBoth(NotDone):
     text = "Region {region} did not take the key in time, and each has to stand in both regions: ask again"
 
 
+class KeyDeletedBefore(NotDone):
+    text = "The key was deleted for good at the same moment, and region {region} has to hear of that first: ask again"
+
+
 class BodyApart(NotDone):
     text = "Region {region} has another schema under a new id: nothing was registered; asked again, another id is given"
 

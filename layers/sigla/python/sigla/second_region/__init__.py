@@ -15,7 +15,7 @@ from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.failures import RemoteMisused
-from sigla.second_region.control import ServedRegion, adopt_handed_keys
+from sigla.second_region.control import ServedRegion
 from sigla.second_region.installed import installed_here
 from sigla.second_region.keeper import BeginsAnew, Exporters, RegionKeeper
 from sigla.second_region.views import ServedRegionViews
@@ -105,8 +105,6 @@ def region_of_server(
     store.follow_ceilings(polled)
     store.on_committed(leading.wake)
     store.on_role_changed(leading.hear)
-    if role is not None and role.writes and role.adopts:  # what was cut off, or a directory was promoted
-        adopt_handed_keys(store)
     over = HandsOver(polled, role, required=required, tell=tell)
     store.on_role_changed(over.hear)
     store.hand_over(over)

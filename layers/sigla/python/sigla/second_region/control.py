@@ -40,8 +40,8 @@ from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import NotARegistry, RemoteRegion, why_not_abandoned
 from sigla.remote.urls import is_url
+from sigla.stores.sqlite.promoting import promote_by_force
 from sigla.stores.sqlite.store import EmbeddedStore
-from sigla.upkeep.adopting import adopt_keys
 from sigla.upkeep.rejoining import Rejoined, merge
 
 T = TypeVar("T")
@@ -148,8 +148,7 @@ class ServedRegion:
             closed = self._closed(there, role)
             given_up = follower is not None and follower.given_up
             now, behind = self._store.clock.now(), follower.how_far.behind_ms if follower else None
-            done = carried_out(promotion.forced(self._region, now=now, seen=0 if behind is None else now - behind))
-            adopt_handed_keys(self._store)
+            done = promote_by_force(self._store, now=now, seen=0 if behind is None else now - behind)
             ids = tuple(adopted(self._region.unheld(), self._store.bodies))
             return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up, adopted=ids)
 
@@ -333,17 +332,6 @@ class _BodiesToo(BodiesInFront):
     def get(self, key: BodyKey) -> Body:
         told = self._told.get(key)
         return super().get(key) if told is None else told
-
-
-def adopt_handed_keys(store: EmbeddedStore) -> None:
-    """KEKs and DEKs whose commits did not come before the promotion. Raises StoreError."""
-    try:
-        handed = [each for each in store.handed.kept() if not store.journal.has(each.position, each.form)]
-        if handed:
-            adopt_keys(handed, Resources(store.catalog, store.bodies, store.clock))
-            store.handed.forget(handed[-1].position)
-    except (OSError, ValueError) as failure:
-        raise StoreError(f"keys that the primary has handed over cannot be read: {failure}") from failure
 
 
 def _check_not_passed_over(role: Role) -> None:

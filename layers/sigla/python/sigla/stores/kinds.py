@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from sigla.auth.api_keys import Keys
 from sigla.ports.bodies import Bodies
@@ -10,6 +10,9 @@ from sigla.ports.replaying import RegionPair
 from sigla.ports.store import Store
 from sigla.settings import Address, InvalidSetting
 from sigla.stores.not_opened import DataNotOpened
+
+if TYPE_CHECKING:
+    from sigla.regions.promotion import Promotion
 
 
 class BodiesKind(Protocol):
@@ -40,6 +43,10 @@ class StoreKind(BodiesKind, Protocol):
 
     def pair(self, here: Any, there: Any) -> RegionPair:
         """A follower and its primary, both stores of this kind."""
+        ...
+
+    def promote_by_force(self, store: Any, *, now: int) -> "Promotion":
+        """As of `promotion.forced`; with the keys that the primary has handed over, where one commit can have both."""
         ...
 
     def adopt_keys(self, store: Any) -> int:

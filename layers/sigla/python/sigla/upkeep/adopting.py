@@ -1,20 +1,55 @@
 """Keys for field encryption that a region has kept for its primary, which is lost before their commits came here."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 
 import orjson
 
 from sigla import journal
-from sigla.journal.replay import State, TopicRecord, replayed
+from sigla.changes import DEKS_AT_ONCE, DeksChanged, DekWrite, KekChanged
+from sigla.keks.nouns import Dek, Kek
 from sigla.ports.replaying import Shipment
 from sigla.registry.resources import Resources
-from sigla.upkeep.importing import Report, import_state
+from sigla.registry.steps.committing import commit, nonce
 
 
-def adopt_keys(shipments: Iterable[Shipment], here: Resources) -> Report:
-    """They come to be here, where nothing is in their way; done again, it changes nothing. Raises StoreError."""
-    rows = [journal.row_at(each.position, partial(orjson.loads, each.form)) for each in shipments]
-    records = enumerate(journal.key_records_of(rows))
-    told = replayed(TopicRecord(key, value, ts, at) for at, (key, value, ts) in records)
-    return import_state(here, State(keks=told.keks, deks=told.deks))
+def adopt_keys(shipments: Iterable[Shipment], here: Resources) -> None:
+    """Carries out commits of keys that come after all that is here: what they bring takes the place of what stands.
+
+    No other thread may write meanwhile. Raises StoreError.
+    """
+    for each in shipments:
+        row = journal.row_at(each.position, partial(orjson.loads, each.form))
+        change = journal.change_of(row, here.catalog)
+        if isinstance(change, KekChanged) and change.kek is not None:
+            _bring_kek(here, change.kek, anew=change.seen is None)
+        elif isinstance(change, DeksChanged):
+            _bring_deks(here, change)
+
+
+def _bring_kek(here: Resources, kek: Kek, *, anew: bool) -> Kek:
+    """anew: whether none stood there, nor any DEK under it: those that stand here were deleted for good."""
+    standing, mark = here.catalog.kek(kek.name), nonce()
+    if standing is not None and anew:
+        _write_deks(here, standing, [DekWrite(dek, None) for dek in here.catalog.deks(kek.name)])
+    brought = replace(kek, revision=mark)
+    commit(here, KekChanged(kek.name, standing, brought, here.clock.now(), mark))
+    return brought
+
+
+def _bring_deks(here: Resources, change: DeksChanged) -> None:
+    kek = here.catalog.kek(change.kek.name) or _bring_kek(here, change.kek, anew=False)
+    _write_deks(here, kek, [DekWrite(_standing_dek(here, dek), dek) for _, dek in change.deks if dek is not None])
+
+
+def _standing_dek(here: Resources, dek: Dek) -> Dek | None:
+    found = here.catalog.deks_of(dek.name, dek.version).deks
+    return found[0] if found else None
+
+
+def _write_deks(here: Resources, kek: Kek, writes: Sequence[DekWrite]) -> None:
+    for at in range(0, len(writes), DEKS_AT_ONCE):
+        mark = nonce()
+        some = [DekWrite(seen, dek and replace(dek, revision=mark)) for seen, dek in writes[at : at + DEKS_AT_ONCE]]
+        commit(here, DeksChanged(kek, tuple(some), here.clock.now(), mark))

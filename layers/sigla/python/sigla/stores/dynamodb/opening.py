@@ -4,13 +4,16 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from sigla.aws.clients import Clients
+from sigla.regions import promotion
+from sigla.regions.giving import carried_out
+from sigla.regions.promotion import Promotion
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.s3.opening import bodies, keys
 
-__all__ = ["adopt_keys", "bodies", "keys", "pair", "reading", "writing"]
+__all__ = ["adopt_keys", "bodies", "keys", "pair", "promote_by_force", "reading", "writing"]
 
 
 @contextmanager
@@ -28,6 +31,10 @@ writing = reading
 
 def pair(here: AwsStore, there: AwsStore) -> TablePair:
     return TablePair(here, there)
+
+
+def promote_by_force(store: AwsStore, *, now: int) -> Promotion:
+    return carried_out(promotion.forced(store.region, now=now))
 
 
 def adopt_keys(store: AwsStore) -> int:

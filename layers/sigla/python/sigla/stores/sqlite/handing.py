@@ -1,6 +1,6 @@
 """Commits of a directory that are not durable yet, as they are handed to the region that follows."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import orjson
 from sigla import journal
 from sigla.ports.replaying import Shipment
 from sigla.regions.handing import HandedCommits, HandsOver
+from sigla.regions.refusals import KeyDeletedBefore
 from sigla.regions.shipping import BRINGING, OF_KEYS, shipment
 from sigla.stores.sqlite.bodies import EmbeddedBodies
 from sigla.stores.sqlite.journal import EmbeddedJournal
@@ -31,12 +32,12 @@ class EmbeddedHanding:
         return self._over.hands
 
     def begin(self) -> int | None:
-        return self._journal.end() if self._over.may_refuse else None
+        return self._journal.end() if self._over.hands else None
 
     def end_step(self, since: int) -> None:
         """Others of the group are not refused for what is known before."""
-        brought = self._bringing(since)
-        if brought.shipments:
+        self._check_anew(since)
+        if self._over.may_refuse and (brought := self._bringing(since)).shipments:
             self._over.check(brought)
 
     def end_group(self) -> None:
@@ -44,21 +45,42 @@ class EmbeddedHanding:
             self._over.hand(brought)
 
     def _bringing(self, after: int) -> HandedCommits:
-        """Commits after this one with ids that no version held before the group, or with keys that did not stand."""
+        """Commits after this one with ids that no version held before the group, or with keys that it brings."""
         shipments, keys = list[Shipment](), False
-        for at, form in self._journal.forms(after):
-            row = journal.row_at(at, partial(orjson.loads, form))
+        for at, form, row in self._rows(after):
             if row.get("change") in BRINGING:
                 new = self._with_new_ids(shipment(at, form, row, self._bodies))
                 shipments += [new] if new.bodies else []
-            elif row.get("change") in OF_KEYS and self._has_new_keys(row):
+            elif row.get("change") in OF_KEYS and any(map(self._is_brought, row["entries"])):
                 shipments.append(Shipment(at, form, {}))
                 keys = True
         return HandedCommits(shipments, keys)
 
-    def _has_new_keys(self, row: Mapping[str, Any]) -> bool:
-        stand = partial(is_stored, self._unit.committed)
-        return any(entry["value"] is not None and not stand(entry["key"]) for entry in row["entries"])
+    def _is_brought(self, entry: Mapping[str, Any]) -> bool:
+        """Whether a key is new, or another one than before: all that becomes of it but deletes."""
+        key = entry["value"]
+        return key is not None and not (key["deleted"] and is_stored(self._unit.committed, entry["key"]))
+
+    def _check_anew(self, since: int) -> None:
+        """A key is not made anew in the group in which it is deleted for good. Raises KeyDeletedBefore.
+
+        The other region might keep the new one of a group that is then refused: it would take the place of one that
+        stands here.
+        """
+        made = [entry["key"] for entry in self._key_entries(since) if entry["value"] is not None]
+        if any(is_stored(self._unit.committed, key) for key in made):
+            gone = [entry["key"] for entry in self._key_entries(self._committed()) if entry["value"] is None]
+            if any(key in gone for key in made):
+                raise KeyDeletedBefore(region=self._over.region)
+
+    def _key_entries(self, after: int) -> Iterator[Mapping[str, Any]]:
+        for _, _, row in self._rows(after):
+            if row.get("change") in OF_KEYS:
+                yield from row["entries"]
+
+    def _rows(self, after: int) -> Iterator[tuple[int, bytes, Mapping[str, Any]]]:
+        for at, form in self._journal.forms(after):
+            yield at, form, journal.row_at(at, partial(orjson.loads, form))
 
     def _with_new_ids(self, told: Shipment) -> Shipment:
         held = partial(is_held, self._unit.committed)

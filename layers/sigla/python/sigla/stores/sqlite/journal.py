@@ -88,10 +88,6 @@ class EmbeddedJournal:
         found = self._unit.connection.execute("SELECT form FROM journal WHERE position = ?", (position,)).fetchone()
         return JournalPlace(position, hash_of(found[0])) if found else None
 
-    def has(self, position: int, form: bytes) -> bool:
-        """Whether this very row stands there."""
-        return self.place(position) == JournalPlace(position, hash_of(form))
-
     def last_place(self) -> JournalPlace:
         return self.place(self.end()) or JournalPlace(0, "")
 

@@ -12,9 +12,11 @@ from sigla.settings import Address
 from sigla.stores.not_opened import DataNotOpened, NoRegistry
 from sigla.stores.sqlite.database import CatalogLost, NoData, OtherRegistry, TooNew
 from sigla.stores.sqlite.keys import EmbeddedKeys
-from sigla.stores.sqlite.promoting import DirectoryPair
+from sigla.stores.sqlite.promoting import DirectoryPair, promote_by_force
 from sigla.stores.sqlite.reading import CATALOG, ReadingStore
 from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
+
+__all__ = ["adopt_keys", "bodies", "keys", "pair", "promote_by_force", "reading", "writing"]
 
 
 @contextmanager
@@ -102,5 +104,5 @@ def pair(here: EmbeddedStore, there: EmbeddedStore) -> DirectoryPair:
 
 
 def adopt_keys(store: EmbeddedStore) -> int:  # noqa: ARG001 - as `kinds.StoreKind` calls it of each kind
-    """None: whoever serves the directory does it, when that begins."""
+    """None: they came with the promotion."""
     return 0

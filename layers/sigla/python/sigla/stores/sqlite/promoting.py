@@ -1,15 +1,27 @@
-"""A promotion of a directory whose primary is another one: who promotes opens both, and they are not served then."""
+"""A promotion of a directory: by plan, whose primary is another one, and by force.
+
+By plan, who promotes opens both, and they are not served then. By force, the keys that the primary has handed over come
+with the role, in one commit: no request meets a primary without them, and none is in their way.
+"""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
+import orjson
+
 from sigla.ports.replaying import Drain, Shipment
+from sigla.regions import promotion
 from sigla.regions.draining import OrderedDrain
+from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind
+from sigla.regions.promotion import Promotion
 from sigla.regions.replay import JournalPlace
 from sigla.regions.shipping import NotAllowed
+from sigla.registry.resources import Resources
 from sigla.stores.sqlite.journal import hash_of
+from sigla.upkeep.adopting import adopt_keys
 
 if TYPE_CHECKING:
     from sigla.stores.sqlite.store import EmbeddedStore
@@ -57,6 +69,24 @@ class DirectoryPair:
         role = self._here.region.role()
         if role is None or role.kind is not RegionKind.FOLLOWER:
             raise NotAllowed("this region does not follow any more")
+
+
+def promote_by_force(store: "EmbeddedStore", *, now: int, seen: int = 0) -> Promotion:
+    """now, seen: as of `promotion.forced`. Raises as that does: nothing is changed then."""
+    with store.group():
+        before, end = store.region.role(), store.journal.end()
+        done = carried_out(promotion.forced(store.region, now=now, seen=seen))
+        if before is not None and done.changed:
+            # Files of an epoch before are those that a crash has left. A commit of this one that came is up to the end.
+            handed = store.handed.after(end, lambda each: _epoch(each) == before.epoch)
+            adopt_keys(handed, Resources(store.catalog, store.bodies, store.clock))
+    with suppress(OSError):
+        store.handed.forget()
+    return done
+
+
+def _epoch(told: Shipment) -> int:
+    return int(orjson.loads(told.form).get("epoch", 0))
 
 
 def _end(store: "EmbeddedStore") -> JournalPlace:

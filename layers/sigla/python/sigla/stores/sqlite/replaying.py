@@ -80,8 +80,8 @@ class EmbeddedReplayer:
 
     def keep(self, shipments: Sequence[Shipment]) -> bool:
         try:
-            self._handed.forget(self.end())
-            self._handed.keep([each for each in shipments if not each.bodies])
+            begin = min(each.position for each in shipments)
+            self._handed.keep([each for each in shipments if not each.bodies], end=self.end(), begin=begin)
         except OSError as failure:
             raise StoreError(f"keys could not be kept: {failure}") from failure
         with suppress(_Diverged), self._unit.step():
