@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sigla.cli import main
+from sigla.cli import main, rejoin
 from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
@@ -31,6 +31,7 @@ def urls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Urls]:
     monkeypatch.chdir(tmp_path)
     of_two_parts(monkeypatch)
     monkeypatch.setattr(fence, "COPIES", 2)
+    monkeypatch.setattr(rejoin, "HEARD_S", 0)
     with in_process() as clients:
         clients.s3.create_bucket(Bucket="other")
         there, here = make_table(clients.dynamodb), make_table(clients.dynamodb)
