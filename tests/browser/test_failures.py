@@ -149,6 +149,7 @@ class Walker:
 
     def calls(self, visit: Visit) -> tuple[list[str], list[str]]:
         """What is asked by the page, and then by what is done there; the page is left as it should be."""
+        self.page.unroute_all()
         self.open(visit)
         settled(self.page)
         at_first = list(dict.fromkeys(self.asked))
