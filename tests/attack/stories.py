@@ -1,12 +1,14 @@
 """Prepared states, and the verbs that are attacked in them."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from sigla.model import (
     GLOBAL,
     LATEST,
+    BodyKey,
     Draft,
     Entity,
     Metadata,
@@ -23,7 +25,7 @@ from sigla.model import (
     Version,
 )
 from sigla.registry import Registry
-from sigla.registry.steps.numbering import continue_after
+from sigla.registry.steps.numbering import Occupied, check_clear, continue_after
 from sigla.rules import names
 from tests.attack.importer import Had, bring, buried, displaced, listed
 from tests.attack.keys import (
@@ -107,13 +109,15 @@ def drop_context(context: str) -> Verb:
 
 
 def go_on(context: str, after: int) -> Verb:
-    """Has the ids of a context go on after a number, as `sigla ids --continue-after` does.
+    """Has the ids of a context go on after a number, as `sigla ids --continue-after` does: not where one is taken.
 
     Where they went on before is another answer the second time, so it is left out.
     """
 
     def verb(registry: Registry) -> None:
-        continue_after(registry, context, SchemaId(after))
+        with suppress(Occupied):
+            check_clear(registry.catalog, registry.bodies, BodyKey(context, SchemaId(after)))
+            continue_after(registry, context, SchemaId(after))
 
     return verb
 
