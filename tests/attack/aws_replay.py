@@ -21,8 +21,8 @@ LOCAL: Final = {keys.HOLDERS: {"followed"}, keys.SETTINGS: {*ROLE_ATTRIBUTES, "f
 """Attributes that each side has for itself, by the sort key."""
 OWN: Final = {keys.principals_pk(""), keys.aside_pk(""), keys.copying_pk(""), keys.segments_pk("")}
 """Partitions that each side has for itself."""
-OWN_OBJECTS: Final = ("journal/", "from/")
-"""Likewise, objects: segments, and what the other region has told."""
+OWN_OBJECTS: Final = ("journal/", "from/", "guids/handed/")
+"""Likewise, objects: segments, what the other region has told, and which ids it has handed over."""
 TAB: Final = "\t"
 OF_EXPORTERS: Final = {"state", "position", "ts", "trace"}
 

@@ -170,6 +170,7 @@ class TableSite(World):
         self.bodies = BodiesInStep(
             self.aws.bodies,
             self.there.bodies,
+            self.there.handed_ids,
             region="other",
             required=required,
             tell=self.told.append,
@@ -192,7 +193,8 @@ class TableSite(World):
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         assert between is None
-        catalog = AdoptedIds(self.aws.catalog, self.aws.bodies, given_before(self.aws.region.look))
+        before, marked = given_before(self.aws.region.look), self.aws.handed_ids.is_marked
+        catalog = AdoptedIds(self.aws.catalog, self.aws.bodies, before, is_marked=marked)
         return Registry(catalog, self.bodies, self.clock, options or Options())
 
     @contextmanager

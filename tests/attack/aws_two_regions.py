@@ -1,7 +1,6 @@
 """Two regions in AWS that live through anything: as `two_regions`, over two tables, two buckets and two links.
 
-A link loses calls before they are carried out, after it, or many in a row; it may be cut in either direction. Turns,
-what is told at once, promotions, rejoins and copies are ended before or after any of their calls.
+Links lose calls, or are cut, in either direction; what is under way is ended before or after any of its calls.
 """
 
 import random
@@ -251,6 +250,7 @@ class TwoTables:
 
         def bring() -> None:
             missing = [*pair.missing()]
+            pair.make_way(missing)
             merge(missing, there.bodies, Resources(aws.catalog, self.here.bodies, self.here.clock))
             pair.mark_brought(missing)
 

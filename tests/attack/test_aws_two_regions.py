@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 import pytest
 
@@ -23,20 +24,30 @@ Life = Callable[[int, int], Counter[str]]
 """By its seed and how many steps it has; what happened how often."""
 
 
+class Lives(NamedTuple):
+    """drawn: what is drawn beside a life, by its seed."""
+
+    account: aws.Account
+    drawn: random.Random
+
+
 @pytest.fixture(scope="module")
-def live() -> Iterator[Life]:
+def lives() -> Iterator[Lives]:
     with pytest.MonkeyPatch.context() as patched, aws.account() as account:
         of_two_parts(patched)
         for module, name, value in ((fence, "COPIES", 2), (fence, "AT_ONCE", 1), (copying, "AT_ONCE", 1)):
             patched.setattr(module, name, value)
         patched.setattr(rules, "BLOCK", BLOCK)
-        drawn: random.Random = repeat(patched)
+        yield Lives(account, repeat(patched))
 
-        def live(seed: int, steps: int) -> Counter[str]:
-            drawn.seed(seed)
-            return lived(account, seed, steps)
 
-        yield live
+@pytest.fixture
+def live(lives: Lives) -> Life:
+    def live(seed: int, steps: int) -> Counter[str]:
+        lives.drawn.seed(seed)
+        return lived(lives.account, seed, steps)
+
+    return live
 
 
 def test_two_regions_in_aws_live_through_a_while(live: Life) -> None:

@@ -61,7 +61,13 @@ class Regions:
         )
         self.bus, self.lines = list[Any](), list[Any]()
         in_step = BodiesInStep(
-            self.a.bodies, self.b.bodies, region="b", required=True, tell=self.lines.append, clock=self.clock
+            self.a.bodies,
+            self.b.bodies,
+            self.b.handed_ids,
+            region="b",
+            required=True,
+            tell=self.lines.append,
+            clock=self.clock,
         )
         opened.enter_context(closing(in_step))
         self.registry = Registry(self.a.catalog, in_step, self.clock)

@@ -37,6 +37,27 @@ def test_an_id_of_before_is_read_and_given_again_for_the_same_text(store: Embedd
     assert registry.register(s("other"), a_draft(a_text("Other"))).id == 100_001
 
 
+@pytest.mark.parametrize("is_handed", [False, True])
+def test_an_id_that_an_import_has_brought_means_something_only_where_it_was_handed_over(
+    store: EmbeddedStore, *, is_handed: bool
+) -> None:
+    """Else it may be of an import that was refused here, and mean something else in the other region."""
+    brought, body = BodyKey(".", SchemaId(8)), a_body(a_text("Brought"), brought=True)
+    store.bodies.put(brought, body)
+    marks = {(brought, body.guid)} if is_handed else set()
+    catalog = AdoptedIds(
+        store.catalog, store.bodies, given_before(store.region.look), is_marked=lambda *one: one in marks
+    )
+    registry = Registry(catalog, store.bodies, FixedClock())
+    if is_handed:
+        assert registry.schema_by_id(brought.id).schema == body.schema
+    else:
+        with pytest.raises(SchemaNamedNotFound):
+            registry.schema_by_id(brought.id)
+    assert (registry.register(s("later"), a_draft(a_text("Brought"))).id == brought.id) == is_handed
+    assert registry.schema_by_id(BEFORE.id).id == BEFORE.id, "one that was drawn"
+
+
 def test_what_was_not_committed_since_means_nothing(store: EmbeddedStore) -> None:
     """Its counter has begun: ids from there on are those of this epoch."""
     assert store.region.set_counter(".", None, Counter(SchemaId(150_000), SchemaId(200_000), 2, SchemaId(100_001)))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sigla.errors import BodyMissing, StoreError, Taken
-from sigla.model import Body, BodyKey, SchemaId
+from sigla.model import Body, BodyKey, Guid, SchemaId
 from sigla.ports.in_front import BodiesInFront
 from sigla.regions.bodies import OUT_OF_STEP, SILENT_MS, BodiesInStep
 from sigla.regions.refusals import BodyNotInBoth
@@ -40,11 +40,22 @@ class Link(BodiesInFront):
         return super().last(context)
 
 
+class Marks(set[tuple[BodyKey, Guid]]):
+    """A `ports.HandedIds` of the other region."""
+
+    def mark(self, key: BodyKey, guid: Guid) -> None:
+        self.add((key, guid))
+
+    def is_marked(self, key: BodyKey, guid: Guid) -> bool:
+        return (key, guid) in self
+
+
 @dataclass
 class Regions:
     here: EmbeddedStore
     there: EmbeddedStore
     link: Link
+    marks: Marks = field(default_factory=Marks)
     told: list[dict[str, Any]] = field(default_factory=list)
     opened: list[BodiesInStep] = field(default_factory=list)
     clock: FixedClock = field(default_factory=FixedClock)
@@ -54,6 +65,7 @@ class Regions:
         made = BodiesInStep(
             self.here.bodies,
             self.link,
+            self.marks,
             region="B",
             required=required,
             tell=self.told.append,
@@ -170,3 +182,25 @@ def test_a_region_that_was_passed_over_gets_none(regions: Regions) -> None:
     bodies.put(KEY, a_body())
     assert bodies.last(".") == 1
     bodies.close()
+
+
+def test_an_id_that_is_brought_is_marked_where_the_other_region_has_its_content(regions: Regions) -> None:
+    """Also where that has it of an import that was refused there. One that is drawn needs no mark."""
+    drawn, refused, other = (BodyKey(".", SchemaId(id)) for id in (2, 3, 4))
+    body = a_body(brought=True)
+    regions.there.bodies.put(refused, replace(body, nonce="of the other region"))
+    regions.there.bodies.put(other, a_body(a_text("Other"), brought=True))
+    with closing(regions.in_step(required=True)) as bodies:
+        bodies.put(KEY, body)
+        bodies.put(drawn, a_body())
+        for key in (refused, other):
+            with pytest.raises(Taken):
+                bodies.put(key, body)
+    assert regions.marks == {(KEY, body.guid), (refused, body.guid)}
+
+
+def test_an_import_that_the_other_region_did_not_take_leaves_no_mark(regions: Regions) -> None:
+    regions.link.cut = True
+    with closing(regions.in_step(required=True)) as bodies, pytest.raises(BodyNotInBoth):
+        bodies.put(KEY, a_body(brought=True))
+    assert not regions.marks

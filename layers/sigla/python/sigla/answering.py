@@ -58,7 +58,8 @@ def _table(settings: Settings, own: Instance) -> app.MakeTable | None:
         there = RemotePrimary(settings.region_url, "", clock) if settings.region_url else None
     except RemoteMisused as wrong:
         raise InvalidSetting(f"{PREFIX}REGION_URL: {wrong}") from None
-    return partial(TwoRegionsTable, AskedRegion(there, other.standing, clock, other.brought_back))
+    is_marked = other.store.handed_ids.is_marked
+    return partial(TwoRegionsTable, AskedRegion(there, other.standing, clock, other.brought_back, is_marked))
 
 
 def any_foreign(owners: Collection[Ownership]) -> bool:

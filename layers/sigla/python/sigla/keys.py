@@ -123,6 +123,15 @@ def guid_object(registry: str, guid: Guid, key: BodyKey) -> str:
     return f"{guid_prefix(registry, guid)}{context_component(key.context)}/{key.id:010}"
 
 
+def handed_ids_prefix(registry: str) -> str:
+    """Ids that the other region has handed over, behind the pointers; no guid is called so."""
+    return f"{guids_prefix(registry)}handed/"
+
+
+def handed_id_object(registry: str, key: BodyKey, guid: Guid) -> str:
+    return f"{handed_ids_prefix(registry)}{context_component(key.context)}/{key.id:010}/{component(guid)}"
+
+
 def api_keys_prefix(registry: str) -> str:
     """What stands before the name of an API key; such a name needs no encoding."""
     return f"{component(registry)}/keys/"

@@ -272,7 +272,7 @@ class Body:
     nonce: drawn by the writer, so that a repeated write after an unknown outcome is recognised as one's own.
     gone: a tombstone: no version holds the id any more; the content stays for records already in Kafka.
     compiled: of a Protobuf schema its FileDescriptorSet, so that readers without a parser can decode; else None.
-    epoch: of the region that gave the id; None as long as there is one region.
+    epoch: of the region that gave the id; None as long as there is one region. brought: by an import, refused or not.
     """
 
     schema: Schema
@@ -285,6 +285,7 @@ class Body:
     gone: bool = False
     compiled: bytes | None = None
     epoch: int | None = None
+    brought: bool = False
 
 
 @dataclass(frozen=True, slots=True)

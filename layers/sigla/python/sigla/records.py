@@ -212,6 +212,8 @@ def _write_sealed(key: BodyKey, body: Body) -> bytes:
         form["fileDescriptorSet"] = b64encode(body.compiled).decode()
     if body.epoch is not None:
         form["epoch"] = body.epoch
+    if body.brought:
+        form["brought"] = True
     return sealed(orjson.dumps(form))
 
 
@@ -305,6 +307,7 @@ def _body(form: Any) -> Body:
         gone=form["gone"],
         compiled=b64decode(form["fileDescriptorSet"]) if "fileDescriptorSet" in form else None,
         epoch=form.get("epoch"),
+        brought=form.get("brought", False),
     )
 
 

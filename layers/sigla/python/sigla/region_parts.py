@@ -48,6 +48,7 @@ class OtherRegionParts:
         in_step = BodiesInStep(
             store.bodies,
             there.bodies,
+            there.handed_ids,
             region=settings.peer.region or "",
             required=settings.region_bodies == REQUIRED,
             tell=observe.tell,
@@ -75,7 +76,8 @@ class OtherRegionParts:
     def catalog(self, registry: Registry) -> Catalog:
         """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""
         concluding = NothingConcluded(registry.catalog, lambda: self.standing.kind() is not RegionKind.PRIMARY)
-        return AdoptedIds(concluding, registry.bodies, given_before(self.store.region.look), self.standing.adopts)
+        before, marked = given_before(self.store.region.look), self.store.handed_ids.is_marked
+        return AdoptedIds(concluding, registry.bodies, before, self.standing.adopts, is_marked=marked)
 
 
 def region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:

@@ -100,6 +100,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
         adopt_keys(new, regions.here)
         missing = [*regions.pair.missing()]
         here = regions.here
+        regions.pair.make_way(missing)
         done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock))
         left.extend(done.left)
         line = {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left}

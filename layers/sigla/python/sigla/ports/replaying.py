@@ -128,6 +128,10 @@ class RegionPair(Protocol):
         """What the other region has committed and the one here lacks, in the order of its journal."""
         ...
 
+    def make_way(self, shipments: Sequence[Shipment]) -> None:
+        """What imports that were refused here have left under their ids gives way: it means nothing."""
+        ...
+
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         """These are not missing any more: they came here in another way."""
         ...

@@ -5,7 +5,10 @@ the last moments of a region that is lost is here, though nothing names it. Such
 body says, and the same content gets it again. No version is invented, and no row is written: it is so at once, and
 nothing can be cut off. A body that was deleted for good is a tombstone, and means nothing any more.
 
-Bodies of registrations that were never committed are adopted as well: their ids are never given for anything else.
+Bodies of registrations that were never committed are adopted as well: their ids are never given for anything else. That
+holds of ids that were drawn. One that was brought may be brought again with another content at the other region, after
+an import was refused: so of tables its body is adopted only where that region has handed it over (`ports.handed_ids`).
+Servers need no mark: what is refused there becomes a tombstone.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -24,7 +27,7 @@ from sigla.regions.nouns import RegionSeen
 class AdoptedIds(CatalogInFront):
     """is_adopted: whether an id is one of those; asked only where the catalog knows nothing of it.
 
-    adopts: whether there may be some; before anything else is asked.
+    adopts: whether there may be some; before anything else is asked. is_marked: as of `HandedIds`.
     """
 
     def __init__(
@@ -33,11 +36,14 @@ class AdoptedIds(CatalogInFront):
         bodies: Bodies,
         is_adopted: Callable[[BodyKey], bool],
         adopts: Callable[[], bool] = lambda: True,
+        *,
+        is_marked: Callable[[BodyKey, Guid], bool] = lambda *_: True,
     ) -> None:
         super().__init__(catalog)
         self._bodies = bodies
         self._is_adopted = is_adopted
         self._adopts = adopts
+        self._is_marked = is_marked
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """The first registrant speaks for an adopted id."""
@@ -72,6 +78,8 @@ class AdoptedIds(CatalogInFront):
         except BodyLost:
             return None
         if body.gone or by not in (None, body.subject):
+            return None
+        if body.brought and not self._is_marked(key, body.guid):
             return None
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=1, displaced=True)
 

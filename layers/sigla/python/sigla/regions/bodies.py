@@ -2,6 +2,10 @@
 
 The own place comes first. Where that has another content under the id, nothing is put into the other one: what is put
 there is never replaced, and would be in the way of the body that the id has here.
+
+An id that is drawn has one content in both, whoever is refused. One that is brought may have two: an import that was
+refused here has left its body, and another one of the same id leaves its own in the other region. So such a body means
+something only by its commit, or by a mark that this region sets there behind it (`ports.handed_ids`).
 """
 
 from collections.abc import Callable
@@ -12,6 +16,7 @@ from sigla.errors import StoreError, Taken
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
+from sigla.ports.handed_ids import HandedIds
 from sigla.ports.in_front import BodiesInFront
 from sigla.regions.refusals import BodyNotInBoth
 
@@ -36,8 +41,9 @@ class BodiesInStep(BodiesInFront):
 
     required: a body that the other region does not take in time is refused (BodyNotInBoth). Otherwise the registration
     goes on, and `tell` gets a line: the journal brings the body there later. One that was silent is not asked again for
-    some seconds. region: the name of the other one. is_followed: whether that is to have bodies, as the roles said a
-    while ago; is_followed_now: as they say, which is asked where it does not answer: it may have been given up.
+    some seconds. handed: the marks of the other one. region: its name. is_followed: whether that is to have bodies, as
+    the roles said a while ago; is_followed_now: as they say, which is asked where it does not answer: it may have been
+    given up.
 
     Not for a directory, in whose unit of work nothing may wait for a network.
     """
@@ -46,6 +52,7 @@ class BodiesInStep(BodiesInFront):
         self,
         here: Bodies,
         there: Bodies,
+        handed: HandedIds,
         *,
         region: str,
         required: bool,
@@ -57,6 +64,7 @@ class BodiesInStep(BodiesInFront):
     ) -> None:
         super().__init__(here)
         self._there = there
+        self._handed = handed
         self._region = region
         self._required = required
         self._tell = tell
@@ -96,7 +104,7 @@ class BodiesInStep(BodiesInFront):
         if not self._is_followed():
             return
         try:
-            self._other(self._there.put, key, body)
+            self._other(self._hand, key, body)
         except Taken:
             raise
         except (StoreError, TimeoutError) as silent:
@@ -105,6 +113,18 @@ class BodiesInStep(BodiesInFront):
             if self._required:
                 raise BodyNotInBoth(region=self._region) from silent
             self._tell({"event": OUT_OF_STEP, "context": key.context, "id": key.id, "region": self._region})
+
+    def _hand(self, key: BodyKey, body: Body) -> None:
+        """Raises Taken, StoreError."""
+        try:
+            self._there.put(key, body)
+        except Taken as taken:
+            # One of an import that was refused there, which is this one from now on.
+            if taken.standing.brought and taken.standing.schema == body.schema:
+                self._handed.mark(key, body.guid)
+            raise
+        if body.brought:
+            self._handed.mark(key, body.guid)
 
     def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the other region answers in time. Raises TimeoutError, and what it raises; it may yet be done then."""

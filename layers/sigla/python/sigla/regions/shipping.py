@@ -68,8 +68,13 @@ def bring(
 
 
 def put_missing(bodies: Bodies, key: BodyKey, told: Body) -> None:
-    """The body of a commit that waits: it may be there before anything names it."""
+    """The body of a commit that waits: it may be there before anything names it. It means something by that commit."""
+    meant = replace(told, gone=False, brought=False)
     try:
-        bodies.get(key)
+        standing = bodies.get(key)
     except BodyMissing:
-        bodies.put(key, replace(told, gone=False))
+        bodies.put(key, meant)
+        return
+    if standing.brought and standing.schema == told.schema:
+        bodies.bury(key)
+        bodies.revive(key, meant)

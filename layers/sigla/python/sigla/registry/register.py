@@ -251,7 +251,7 @@ class _Registration:
         numbering.check_reach(resources, subject, id)
         key = BodyKey(subject.context, id)
         resources.catalog.admit(key, understood.offered.guid)
-        body = self._body(understood, version)
+        body = replace(self._body(understood, version), brought=True)
         standing = None
         try:
             resources.bodies.put(key, body)

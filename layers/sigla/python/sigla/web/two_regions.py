@@ -22,6 +22,7 @@ from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Refusal, StoreError, Unauthorized
+from sigla.model import BodyKey, Guid
 from sigla.ports.clock import Clock
 from sigla.ports.primary import MOVED, Forwarded, Forwards, NotSent
 from sigla.regions import moved
@@ -61,13 +62,15 @@ SILENT_MS: Final = 5_000
 class AskedRegion:
     """there: its API; None where that is not known. silent_until: nothing is sent on before, by `Clock.elapsed`.
 
-    brought_back: whether what a write there has moved can be read here, which it waits for.
+    brought_back: whether what a write there has moved can be read here, which it waits for. is_marked: as of
+    `ports.handed_ids`, here.
     """
 
     there: Forwards | None
     standing: RegionStanding
     clock: Clock
     brought_back: Callable[[Moved], bool]
+    is_marked: Callable[[BodyKey, Guid], bool]
     silent_until: int = field(default=0, init=False)
 
     def forward(self, call: Call, route: Route, body: bytes) -> Answer:
@@ -101,7 +104,7 @@ class TwoRegionsTable(RouteTable):
 
     def __init__(self, other: AskedRegion, registry: Registry, *of_table: Any) -> None:
         super().__init__(registry, *of_table)
-        meanings = AdoptedIds(registry.catalog, registry.bodies, lambda _: True)
+        meanings = AdoptedIds(registry.catalog, registry.bodies, lambda _: True, is_marked=other.is_marked)
         self._by_bodies = RouteTable(replace(registry, catalog=meanings), *of_table)
         self._other = other
         self._standing = other.standing

@@ -1,12 +1,14 @@
 """A promotion of a registry in a table whose primary is in another one: what `regions.draining` asks of both."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
-from sigla.model import Search, Show
+from sigla.errors import BodyMissing
+from sigla.model import BodyKey, Guid, Search, Show
 from sigla.ports.replaying import Drain, Shipment
 from sigla.regions.draining import WaitingDrain, rehearsal
 from sigla.regions.refusals import NoSecondRegion
@@ -70,6 +72,18 @@ class TablePair:
     def missing(self) -> Iterator[Shipment]:
         """Since an hour before this region was complete the last time."""
         return self._comparison.missing(max(0, self._comparison.complete_up_to() - FAR_MS))
+
+    def make_way(self, shipments: Sequence[Shipment]) -> None:
+        here, _ = self._stores
+        for key, told in chain.from_iterable(each.bodies.items() for each in shipments):
+            with suppress(BodyMissing):
+                standing = here.bodies.get(key)
+                if standing.brought and standing.schema != told.schema and not self._is_anybodys(key, standing.guid):
+                    here.bodies.mend(key, told)
+
+    def _is_anybodys(self, key: BodyKey, guid: Guid) -> bool:
+        here, _ = self._stores
+        return here.catalog.speaker(key) is not None or here.handed_ids.is_marked(key, guid)
 
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         mark_brought(self._there, shipments)

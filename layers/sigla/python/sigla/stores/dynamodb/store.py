@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # a function imports the parts that it uses
     from sigla.stores.s3.api_keys import AwsKeys
     from sigla.stores.s3.audits import AwsAudits
     from sigla.stores.s3.bodies import AwsBodies
+    from sigla.stores.s3.handed_ids import AwsHandedIds
     from sigla.stores.s3.handed_keys import AwsHandedKeys
     from sigla.stores.s3.issuer_keys import AwsIssuerKeys
     from sigla.stores.s3.objects import Objects
@@ -101,6 +102,13 @@ class AwsStore:
         from sigla.stores.s3.bodies import AwsBodies
 
         return AwsBodies(self.objects, registry=self._registry)
+
+    @cached_property
+    def handed_ids(self) -> "AwsHandedIds":
+        """Where the other region marks ids that imports have brought."""
+        from sigla.stores.s3.handed_ids import AwsHandedIds
+
+        return AwsHandedIds(self.objects, registry=self._registry)
 
     @cached_property
     def key_commits(self) -> "AwsKeyCommits":

@@ -56,6 +56,9 @@ class DirectoryPair:
             low, high = (middle, high) if same else (low, middle - 1)
         return self._there.shipper().shipments(low)
 
+    def make_way(self, shipments: Sequence[Shipment]) -> None:
+        """What is refused here becomes a tombstone at once."""
+
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         """They are met again, and found."""
 

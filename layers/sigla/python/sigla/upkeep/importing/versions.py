@@ -85,7 +85,7 @@ def place_body(
     targets = tuple(targets_of(put, target_of))
     if any(target.id == NOWHERE for target in targets):
         report.remark(UNRESOLVED, named(put))
-    body = Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce())
+    body = Body(put.schema, put.guid, targets, put.subject, put.version, put.ts, nonce(), brought=True)
     digests, body = _understood(resources, body)
     if not digests:
         report.remark(NOT_UNDERSTOOD, named(put))

@@ -1,0 +1,107 @@
+"""An import that was refused, or cut off, in one of two regions in AWS: the body that it left means nothing."""
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from sigla.errors import IdTaken, SchemaNotFound
+from sigla.model import BodyKey, Draft, SchemaId, Subject
+from sigla.regions.bodies import SILENT_MS
+from sigla.regions.giving import carried_out
+from sigla.regions.refusals import BodyNotInBoth
+from sigla.rules import names
+from tests.attack.aws_sites import TableSite
+from tests.attack.aws_two_regions import TwoTables
+from tests.attack.repeatable import repeat
+from tests.build import a_body, a_text
+from tests.contract.aws import Account, account, of_two_parts
+
+KEY = BodyKey(".imported", SchemaId(6))
+PLACE = names.subject(":.imported:s1")
+X, Y = a_text("X"), a_text("Y")
+
+
+@pytest.fixture(scope="module")
+def aws() -> Iterator[Account]:
+    with pytest.MonkeyPatch.context() as patched, account() as made:
+        of_two_parts(patched)
+        repeat(patched).seed(0)
+        yield made
+
+
+def two(aws: Account, number: int, *, required: bool) -> TwoTables:
+    """In step, with a context into which is imported."""
+    regions = TwoTables(aws, number, required=required)
+    regions.mended()
+    regions.here.registry.change_mode(names.subject(":.imported:"), "IMPORT")
+    return regions
+
+
+def bring(site: TableSite, text: str) -> SchemaId | None:
+    return site.registry.register(PLACE, Draft(text, id=KEY.id, version=1)).id
+
+
+def promote(regions: TwoTables) -> None:
+    regions.mended()
+    regions.pass_time(SILENT_MS)
+    carried_out(regions.planned("a drill", rehearses=False))
+    regions.turn_round()
+
+
+def left_by_one_that_was_cut_off(site: TableSite, text: str) -> None:
+    """Its process has ended behind the first call."""
+    site.aws.bodies.put(KEY, a_body(text, subject=PLACE, brought=True))
+
+
+def meaning(site: TableSite) -> str | None:
+    try:
+        return site.registry.schema_by_id(KEY.id, subject=Subject(KEY.context, "")).schema.text
+    except SchemaNotFound:
+        return None
+
+
+def test_two_imports_of_one_id_that_were_refused_mean_nothing_in_either_region(aws: Account) -> None:
+    with closing(two(aws, 1, required=True)) as regions:
+        a, b = regions.sites
+        assert a.link
+        a.link.is_cut = True
+        with pytest.raises(BodyNotInBoth):
+            bring(a, X)
+        promote(regions)
+        with pytest.raises(IdTaken):
+            bring(b, Y)
+        regions.force()
+        assert regions.here is a
+        assert (meaning(a), meaning(b)) == (None, None)
+
+
+def test_what_the_other_region_has_acknowledged_under_such_an_id_is_what_it_means(aws: Account) -> None:
+    """Also where this region had not heard of it when it was promoted by force."""
+    with closing(two(aws, 2, required=False)) as regions:
+        a, b = regions.sites
+        left_by_one_that_was_cut_off(a, X)
+        promote(regions)
+        assert b.link
+        b.link.is_cut = True
+        assert bring(b, Y) == KEY.id
+        assert b.told, "it is counted as out of step"
+        regions.force()
+        assert (meaning(a), meaning(b)) == (None, Y)
+        regions.mended()
+        while not regions.tally["rejoined"]:
+            regions.rejoin()
+        assert meaning(a) == Y
+
+
+def test_the_same_import_that_is_done_again_in_the_other_region_survives_that_one(aws: Account) -> None:
+    """The body that was left is that of the new one from then on."""
+    with closing(two(aws, 3, required=True)) as regions:
+        a, b = regions.sites
+        left_by_one_that_was_cut_off(a, X)
+        promote(regions)
+        assert meaning(a) is None
+        assert bring(b, X) == KEY.id
+        regions.force()
+        assert not a.is_known(KEY), "its commit did not come"
+        assert meaning(a) == X
