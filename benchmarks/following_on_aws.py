@@ -28,6 +28,7 @@ from benchmarks.harness import Goal, Line, Lines, main
 from sigla.functions.replay import SOURCE, OtherRegionTold, Replaying
 from sigla.model import Draft
 from sigla.regions import rules
+from sigla.regions.installed import Installed
 from sigla.regions.moved import Moved, noted
 from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
@@ -106,7 +107,9 @@ class Pair:
 
     def _function(self, here: AwsStore, there: AwsStore, becomes: RegionKind) -> Replaying:
         told = OtherRegionTold(self, there.url, "default")
-        return Replaying(here, there, told, registry="default", becomes=becomes, tell=lambda _: None)
+        return Replaying(
+            here, there, told, registry="default", becomes=becomes, installed=Installed("", {}), tell=lambda _: None
+        )
 
     def _set(self, store: AwsStore, role: Role) -> None:
         if not store.region.set_role(store.region.role(), role):

@@ -196,7 +196,7 @@ class TwoTables:
     def replaying(self, site: TableSite) -> Replaying:
         assert site.there
         told: Any = None  # a follower tells nothing
-        named: Any = {"registry": self.name, "becomes": RegionKind.FOLLOWER}
+        named: Any = {"registry": self.name, "becomes": RegionKind.FOLLOWER, "installed": None}
         return Replaying(site.aws, site.there, told, **named, tell=lambda _: None)
 
     def promote(self) -> None:

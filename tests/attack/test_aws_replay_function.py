@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
@@ -13,6 +13,7 @@ import pytest
 from sigla.errors import Closed
 from sigla.functions.replay import ALONE_MS, COMMITTED, SELDOM_MS, SOURCE, OtherRegionTold, Replaying
 from sigla.regions import rules
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role
 from sigla.stores.dynamodb import copying
 from sigla.stores.dynamodb.places import Places
@@ -36,32 +37,43 @@ NEWS = (register("news"), config("news", level="FULL"))
 
 
 class Two(Regions):
-    """The same two regions, each with its function. told: their lines. bus: of EventBridge, in both regions."""
+    """The same two regions, each with its function. told: their lines. bus: of EventBridge, in both regions.
+
+    installed: what A and B run.
+    """
 
     def __init__(self, a: World, b: World) -> None:
         super().__init__(a, b)
         self.told = list[Any]()
+        self.installed = [Installed("1.0", {"SIGLA_AUTH": "keys"})] * 2
         self.bus = Bus(SimpleNamespace(put_events=lambda **asked: {"Entries": [{} for _ in asked["Entries"]]}))
 
     def invoke(
         self, world: World, event: Any, between: Between | None = None, there: Between | None = None
     ) -> dict[str, Any]:
-        other = self.b if world is self.a else self.a
-        here, other_store = self.store(world, between), self.store(other, there or between)
-        pass_on: Between = there or between or (lambda _, carry_out: carry_out())
-        function = Replaying(
-            here,
-            other_store,
-            OtherRegionTold(client("events", self.bus, pass_on), stores(other).table, "r"),
-            registry=stores(world).registry,
-            becomes=RegionKind.PRIMARY if world is self.a else RegionKind.FOLLOWER,
-            tell=self.told.append,
-        )
-        try:
+        """By an environment of its own."""
+        with self.function(world, between, there) as function:
             return dict(function(event))
-        finally:
-            here.close()
-            other_store.close()
+
+    @contextmanager
+    def function(
+        self, world: World, between: Between | None = None, there: Between | None = None
+    ) -> Iterator[Replaying]:
+        other = self.b if world is self.a else self.a
+        pass_on: Between = there or between or (lambda _, carry_out: carry_out())
+        with (
+            closing(self.store(world, between)) as here,
+            closing(self.store(other, there or between)) as other_store,
+        ):
+            yield Replaying(
+                here,
+                other_store,
+                OtherRegionTold(client("events", self.bus, pass_on), stores(other).table, "r"),
+                registry=stores(world).registry,
+                becomes=RegionKind.PRIMARY if world is self.a else RegionKind.FOLLOWER,
+                installed=self.installed[world is self.b],
+                tell=self.told.append,
+            )
 
     def tick(self, world: World, between: Between | None = None, there: Between | None = None) -> dict[str, Any]:
         self.clock.time += MINUTE_MS

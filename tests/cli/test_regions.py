@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -14,13 +14,16 @@ from sigla.cli import main, promote
 from sigla.errors import StoreError
 from sigla.ports.store import Store
 from sigla.regions import rules
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
 from sigla.settings import Address
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import fence
+from sigla.stores.dynamodb.installed import tell_installed
 from sigla.stores.dynamodb.regions import AwsRegion
+from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.sqlite.regions import EmbeddedRegion
 from tests.build import a_draft, a_text
 from tests.contract.aws import make_table, of_two_parts
@@ -227,6 +230,54 @@ def test_both_regions_are_shown_with_what_a_forced_promotion_would_lose(urls: Ur
     bring(here, there)
     assert main(["regions", here, there]) == 0
     assert "would lose nothing now" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("urls", ["tables"], indirect=True)
+def test_two_stacks_that_do_not_run_the_same_are_told_and_not_promoted_by_plan(urls: Urls, capsys: Captured) -> None:
+    """Exactly what two servers are refused for."""
+    here, there = urls
+    assert main(["regions", here, there, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["differing"] is None
+    runs(there, "1.0", SIGLA_DEFAULT_LEVEL="full")
+    assert main(["regions", here, there]) == 0
+    assert "do not run the same" not in capsys.readouterr().out
+    runs(here, "1.1", SIGLA_DEFAULT_LEVEL="backward")
+    differ = [
+        "The primary runs release 1.0 and this region 1.1: install one at both.",
+        "The primary has SIGLA_DEFAULT_LEVEL=full and this region backward: clients would be answered otherwise.",
+    ]
+    assert main(["regions", here, there]) == 0
+    told = capsys.readouterr().out
+    refused = "They do not run the same, and a planned promotion is refused until they do:"
+    assert told.endswith("\n".join((refused, *(f"  {each}" for each in differ), "")))
+    assert "  runs     release 1.1\n" in told
+    assert main(["regions", here, there, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["differing"] == differ
+    before = roles(here, there)
+    assert main(planned(here, there)) == 2
+    assert " ".join(differ) in capsys.readouterr().err
+    assert roles(here, there) == before
+    runs(here, "1.0", SIGLA_DEFAULT_LEVEL="full")
+    assert main(planned(here, there)) == 0
+    assert "has not said of late" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("urls", ["tables"], indirect=True)
+def test_stacks_that_do_not_say_what_they_run_are_for_the_operator_to_compare(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    runs(here, "1.0")
+    assert main(planned(here, there)) == 0
+    told = capsys.readouterr().err
+    assert (
+        f"{Address.read(there)} has not said of late what its stack runs: see to it that both run the same.\n" in told
+    )
+    assert f"{Address.read(here)} has not said" not in told
+
+
+def runs(url: str, release: str, **options: str) -> None:
+    """As the function of the two regions says of its stack."""
+    with store(url) as held:
+        tell_installed(cast("AwsStore", held).tools, Installed(release, options))
 
 
 def test_a_registry_without_a_second_region_has_no_role(tmp_path: Path, capsys: Captured) -> None:

@@ -20,6 +20,7 @@ from sigla.model import LATEST, Page, SchemaId, Version
 from sigla.regions import rules
 from sigla.regions.bodies import BodiesInStep
 from sigla.regions.handed_keys import KeysInStep
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind
 from sigla.registry import Registry
 from sigla.rules import names
@@ -82,7 +83,10 @@ class Regions:
 
     def function(self, here: AwsStore, there: AwsStore, becomes: RegionKind) -> Replaying:
         told = OtherRegionTold(SimpleNamespace(put_events=self.put), "of-the-other-region", "default")
-        return Replaying(here, there, told, registry="default", becomes=becomes, tell=self.lines.append)
+        installed = Installed("1.0", {})
+        return Replaying(
+            *(here, there, told), registry="default", becomes=becomes, installed=installed, tell=self.lines.append
+        )
 
     def put(self, Entries: list[Any]) -> Any:  # noqa: N803 - as the client calls it
         self.bus += Entries

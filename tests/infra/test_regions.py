@@ -10,6 +10,8 @@ from sigla.deployment.settings import InvalidSetting, Settings
 from sigla.deployment.targets import Target, moved
 from sigla.deployment.translation import differences
 from sigla.functions.replay import COMMITTED, SOURCE
+from sigla.regions.installed_here import ANSWERING
+from sigla.settings import Settings as Told
 from tests.infra.conftest import IDENTITY, KEY, Synthesise
 from tests.infra.reading import Template, all_in, all_of, as_list, ids_in, mentioned, of, written
 from tests.infra.test_exporters import variables
@@ -73,6 +75,20 @@ def test_both_regions_have_the_same_resources(synthesise: Synthesise, regions_st
     told = variables(other, PART)
     assert (told["SIGLA_REGION_PEER"], told["SIGLA_REGION_ROLE"]) == (HERE, "follower")
     assert variables(regions_stack, PART)["SIGLA_REGION_ROLE"] == "primary"
+
+
+def test_what_says_of_a_stack_what_it_runs_is_told_all_by_which_its_registry_answers_otherwise(
+    synthesise: Synthesise,
+) -> None:
+    """Two regions are compared by it before they change places."""
+    stack = synthesise(
+        *IN_REGIONS, ("default_level", "FULL"), ("function.quota_per_second", 7), ("function.quota_versions", 9)
+    )
+    answers, says = (Told.read(variables(stack, part)) for part in ("Service", PART))
+    named = "default_level", "quota_requests_per_second", "quota_versions"
+    assert [getattr(says, each) for each in named] == ["FULL", 7, 9]
+    assert [getattr(says, each) for each in ANSWERING] == [getattr(answers, each) for each in ANSWERING]
+    assert says.auth == answers.auth
 
 
 def test_it_may_do_this_here_and_this_in_the_other_region_and_nothing_else(regions_stack: Template) -> None:

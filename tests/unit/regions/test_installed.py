@@ -1,7 +1,7 @@
 """Two regions that are to change places run the same release with the same options, or it is said what differs."""
 
 from sigla.regions.installed import unlike
-from sigla.second_region.installed import installed_here
+from sigla.regions.installed_here import installed_here
 from sigla.settings import NONE, Settings
 
 ALIKE = installed_here("2.0", Settings(), NONE)

@@ -19,7 +19,7 @@ from sigla.functions.probe import Probe, answering
 from sigla.functions.telemetry import RequestLog, RequestMetrics
 from sigla.instances import Instance, instance, web_options
 from sigla.observe import Facts, Teller, Watcher
-from sigla.settings import AUTO, KEYS, NONE, PREFIX, InvalidSetting, Settings
+from sigla.settings import NONE, PREFIX, InvalidSetting, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import Ownership
 from sigla.web import app, gateway
@@ -98,7 +98,7 @@ class Edge:
             stack=settings.stack,
             is_foreign=lambda: any_foreign(owners),
         )
-        auth = KEYS if settings.auth == AUTO else settings.auth
+        auth = authentication.function_auth(settings)
         if auth == NONE:
             log.tell(authentication.openness("the function"))
         tokens = authentication.bearer_tokens(issuers, log.tell, own.issuer_keys, waits=False)

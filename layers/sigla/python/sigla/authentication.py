@@ -138,6 +138,11 @@ def local_auth(auth: str, host: str) -> str:
     )
 
 
+def function_auth(settings: Settings) -> str:
+    """What AUTO means where a Lambda function answers."""
+    return KEYS if settings.auth == AUTO else settings.auth
+
+
 def openness(where: str) -> observe.Facts:
     """Told once per start: no operator should learn it too late."""
     told = f"No key is asked for: whoever reaches {where} may do everything ({PREFIX}AUTH={NONE})."

@@ -311,6 +311,9 @@ COPYING = "COPYING"
 COMPLETE = "COMPLETE"
 """Beside it: up to which moment a table that follows has what the other one has."""
 
+INSTALLED = "INSTALLED"
+"""And which release its stack runs, with which options."""
+
 ALONE = "ALONE"
 """And how long a copy is left to whoever is at it."""
 

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigla import authentication
+from sigla import __version__, authentication
 from sigla.auth.api_keys import Keys
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.authentication import NowhereForKeys, OpenToOthers
@@ -152,6 +152,7 @@ def replay_handler() -> "Renewed":
     from sigla.functions.lifecycle import Renewed
     from sigla.functions.replay import OtherRegionTold, Replaying
     from sigla.instances import table_and_bucket_of
+    from sigla.regions.installed_here import installed_here
     from sigla.regions.nouns import RegionKind
 
     settings = Settings.read(os.environ)
@@ -167,6 +168,7 @@ def replay_handler() -> "Renewed":
             OtherRegionTold(others.events, peer.names[0], settings.registry_name),
             registry=settings.registry_name,
             becomes=RegionKind(settings.region_role),
+            installed=installed_here(__version__, settings, authentication.function_auth(settings)),
         )
         ownership = opened.enter_context(owning(settings, here))
         return ownership.doing(turns) if ownership else turns

@@ -15,7 +15,7 @@ from sigla.cdk.journal import filters_of_rows
 from sigla.cdk.parts.functions import Functions
 from sigla.cdk.service import Grants
 from sigla.cdk.storage import Storage
-from sigla.cdk.variables import of_the_regions, stored
+from sigla.cdk.variables import of_the_regions, of_what_answers, stored
 from sigla.deployment.settings import Settings
 
 MEMORY_MB = 512
@@ -45,7 +45,7 @@ class Replay(Construct):
             description=f"Sigla, the two regions of the registry {settings.registry_name}",
             memory_mb=MEMORY_MB,
             timeout=TIMEOUT,
-            environment=stored(settings, storage) | of_the_regions(settings),
+            environment=stored(settings, storage) | of_the_regions(settings) | of_what_answers(settings),
             grants=Grants(settings, storage).of_the_replay,
         )
         self.function, self.log_group = made.function, made.log_group

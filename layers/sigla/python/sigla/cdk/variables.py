@@ -53,10 +53,21 @@ def variables(settings: Settings, storage: Storage, place: Place | None = None) 
         "POWERTOOLS_METRICS_DISABLED": json.dumps(not settings.metrics),
         **(_of_exporters(settings) if settings.exporters else {}),
         **(_of_the_pool(settings) if settings.pool else {}),
-        **({"SIGLA_QUOTA_REQUESTS_PER_SECOND": f"{quota:g}"} if (quota := settings.function.quota_per_second) else {}),
-        **({"SIGLA_QUOTA_VERSIONS": str(versions)} if (versions := settings.function.quota_versions) else {}),
+        **_of_quotas(settings),
         **of_the_regions(settings),
         **(_of_the_place(settings, place) if place else {}),
+    }
+
+
+def of_what_answers(settings: Settings) -> dict[str, str]:
+    """By which settings a registry answers otherwise than another: `sigla.regions.installed_here` compares them."""
+    return {name: VARIABLES[name](settings) for name in ("SIGLA_AUTH", "SIGLA_DEFAULT_LEVEL")} | _of_quotas(settings)
+
+
+def _of_quotas(settings: Settings) -> dict[str, str]:
+    return {
+        **({"SIGLA_QUOTA_REQUESTS_PER_SECOND": f"{quota:g}"} if (quota := settings.function.quota_per_second) else {}),
+        **({"SIGLA_QUOTA_VERSIONS": str(versions)} if (versions := settings.function.quota_versions) else {}),
     }
 
 

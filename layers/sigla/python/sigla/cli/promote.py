@@ -114,6 +114,7 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
     from sigla.regions import promotion
     from sigla.regions.giving import carried_out
 
+    _tell_what_is_not_compared(regions, here, there)
     tell(f"{here} becomes the primary, and {there} follows it. No region takes writes for some seconds.")
     if not asking(args)("Promote it?"):
         raise Refused("Nothing was changed.")
@@ -137,6 +138,14 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
     print(f"{there} follows it.")
     tell_to_follow(args.primary, args.follower)
     return 0
+
+
+def _tell_what_is_not_compared(regions: "TwoRegions", here: "Address", there: "Address") -> None:
+    """Only tables tell: a directory that no server has open runs nothing."""
+    if regions.pair.urls:
+        for address, store in ((here, regions.here), (there, regions.there)):
+            if store.region.installed() is None:
+                tell(f"{address} has not said of late what its stack runs: see to it that both run the same.")
 
 
 def _undo(regions: "TwoRegions", there: "Address") -> int:

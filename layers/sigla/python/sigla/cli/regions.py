@@ -99,16 +99,35 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace, shown: list[dict[str, Any]], missing: list[str] | None) -> None:
+    """missing: what the first region lacks of the second one; None where only one is known."""
+    differing = None if missing is None else _differing(shown)
     if args.json:
-        print(json.dumps({"regions": shown} | ({} if missing is None else {"missing": missing})))
-    else:
-        _print(shown, missing)
+        compared = {} if missing is None else {"missing": missing, "differing": differing}
+        print(json.dumps({"regions": shown} | compared))
+        return
+    _print(shown, missing)
+    if differing:
+        print("They do not run the same, and a planned promotion is refused until they do:")
+        for sentence in differing:
+            print(f"  {sentence}")
+
+
+def _differing(shown: list[dict[str, Any]]) -> list[str] | None:
+    """What a planned promotion would be refused for; None where one of the two does not say what it runs."""
+    from sigla.regions.installed import Installed, unlike
+
+    runs = [Installed(**region["installed"]) for region in shown if "installed" in region]
+    return [*unlike(*runs)] if len(runs) == len(shown) else None
 
 
 def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
     role = store.region.role()
     form: dict[str, Any] = {"store": str(address), "newest": store.journal.newest(), **form_of_role(role)}
-    return form if role is None else form | {"at": role.at, "kept": store.region.kept()}
+    if role is None:
+        return form
+    installed = store.region.installed()
+    runs = {"installed": installed._asdict()} if installed else {}
+    return form | {"at": role.at, "kept": store.region.kept()} | runs
 
 
 def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
@@ -116,6 +135,8 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
         print(region.get("store") or region["url"])
         print(f"  role     {_role_of(region)}")
         print(f"  newest   {shown_time(region['newest'])}")
+        if "installed" in region:
+            print(f"  runs     release {region['installed']['release']}")
         if region.get("behind_ms") is not None:
             print(f"  behind   {region['behind_ms'] / 1000:.1f} s at most")
         if region.get("problem"):

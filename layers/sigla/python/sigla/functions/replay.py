@@ -22,11 +22,13 @@ from sigla.errors import StoreError
 from sigla.functions.journal import SCHEDULES, rows_inserted
 from sigla.observe import Facts, Teller
 from sigla.regions.following import deliver
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotPromoted
 from sigla.regions.shipping import NotAllowed
 from sigla.stores.dynamodb.arming import give_second_region
 from sigla.stores.dynamodb.comparing import CommitName, JournalComparison
+from sigla.stores.dynamodb.installed import tell_installed
 from sigla.stores.dynamodb.region_turns import RegionTurns, counted
 from sigla.stores.dynamodb.values import unpacked
 
@@ -71,7 +73,7 @@ class Replaying:
     """What Lambda calls.
 
     here, there: the registry in both regions, as the settings say. becomes: what this one is to be while its data do
-    not say. told: tells the other region. tell: takes the line of each invocation.
+    not say. installed: what the stack runs. told: tells the other region. tell: takes the line of each invocation.
     """
 
     def __init__(
@@ -82,6 +84,7 @@ class Replaying:
         *,
         registry: str,
         becomes: RegionKind,
+        installed: Installed,
         tell: Teller = observe.tell,
     ) -> None:
         self._here = here
@@ -89,6 +92,8 @@ class Replaying:
         self._told = told
         self._registry = registry
         self._becomes = becomes
+        self._installed = installed
+        self._has_told_installed = False
         self._tell = tell
         self._clock = here.clock
 
@@ -121,6 +126,9 @@ class Replaying:
         did = dict[str, Any](RegionTurns(self._here, self._there, far=is_seldom, alone_ms=ALONE_MS)())
         if not did:
             return self._begin()
+        if is_seldom or not self._has_told_installed:
+            tell_installed(self._here.tools, self._installed)
+            self._has_told_installed = True
         if did.get("alone"):
             return self._begin_again()
         flags = {name: int(value) for name, value in did.items() if isinstance(value, bool)}

@@ -47,6 +47,10 @@ class Roles(Protocol):
 class Region(Peer, Roles, Protocol):
     """Roles and counters of this region itself."""
 
+    def installed(self) -> Installed | None:
+        """What runs there, as its data say; None where that is not known of late."""
+        ...
+
     def kept(self) -> dict[str, int]:
         """How many commits of the other region are here and not carried out, by what they do, as in a sentence."""
         ...

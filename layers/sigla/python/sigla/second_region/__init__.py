@@ -12,11 +12,11 @@ from sigla.observe import Teller
 from sigla.regions.followed import Followed, PolledFollower
 from sigla.regions.handing import HandsOver
 from sigla.regions.installed import Installed
+from sigla.regions.installed_here import installed_here
 from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.failures import RemoteMisused
 from sigla.second_region.control import ServedRegion
-from sigla.second_region.installed import installed_here
 from sigla.second_region.keeper import BeginsAnew, Exporters, RegionKeeper
 from sigla.second_region.views import ServedRegionViews
 from sigla.stores.not_opened import DataNotOpened

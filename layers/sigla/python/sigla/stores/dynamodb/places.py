@@ -113,6 +113,9 @@ class Places:
     def complete(self) -> Key:
         return keys.copying_pk(self.registry), keys.COMPLETE
 
+    def installed(self) -> Key:
+        return keys.copying_pk(self.registry), keys.INSTALLED
+
     def last_segment(self) -> Key:
         return keys.segments_pk(self.registry), keys.LAST
 

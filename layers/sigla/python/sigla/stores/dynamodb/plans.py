@@ -46,12 +46,13 @@ class Tools:
     table: Table
     places: Places
     fence: Fence
+    clock: Clock
 
     @classmethod
     def of(cls, client: Any, table: str, clock: Clock, registry: str) -> "Tools":
         """Those of one registry in a table. client: a low-level DynamoDB client."""
         tables, places = Table(client, table, clock), Places(registry)
-        return cls(tables, places, Fence(tables, places, clock))
+        return cls(tables, places, Fence(tables, places, clock), clock)
 
     def life(self, head: Head) -> Life:
         """The subject's rows, if it is as it was seen; else Conflict."""

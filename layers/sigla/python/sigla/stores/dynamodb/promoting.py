@@ -11,6 +11,7 @@ from sigla.errors import BodyMissing
 from sigla.model import BodyKey, Guid, Search, Show
 from sigla.ports.replaying import Drain, Shipment
 from sigla.regions.draining import WaitingDrain, rehearsal
+from sigla.regions.installed import unlike
 from sigla.regions.refusals import NoSecondRegion
 from sigla.stores.dynamodb.comparing import FAR_MS, JournalComparison
 from sigla.stores.dynamodb.forgetting import forget, mark_brought
@@ -98,6 +99,12 @@ class TablePair:
         return partial(forget, self._there)
 
     def rehearse(self) -> Sequence[str]:
-        """What came since the last turn is brought first: then little is left for the time without writes."""
+        """What came since the last turn is brought first: then little is left for the time without writes.
+
+        Where one does not say what it runs, that is for the operator to compare.
+        """
+        ours, theirs = (store.region.installed() for store in self._stores)
+        if ours and theirs and (differing := [*unlike(ours, theirs)]):
+            return differing
         self._comparison.catch_up(inf)
         return rehearsal(*self._numbers, self._comparison.replayer, self._clock)

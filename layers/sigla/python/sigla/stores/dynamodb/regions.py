@@ -6,9 +6,11 @@ from sigla import keys
 from sigla.forms import FORM, ITEM_OF_REGIONS
 from sigla.model import SchemaId
 from sigla.ports.clock import Clock
+from sigla.regions.installed import Installed
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, RegionState, Role
 from sigla.stores.dynamodb.actions import Condition, condition_check, equals, update
 from sigla.stores.dynamodb.fence import role_of
+from sigla.stores.dynamodb.installed import installed_in
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
@@ -24,6 +26,7 @@ class AwsRegion:
         self._table = tools.table
         self._places = tools.places
         self._fence = tools.fence
+        self._clock = tools.clock
 
     @classmethod
     def of(cls, client: Any, table: str, clock: Clock, *, registry: str = "default") -> "AwsRegion":
@@ -38,6 +41,9 @@ class AwsRegion:
         since, role, complete = self._fence.begin(), self._places.role(), self._places.complete()
         found = self._table.get_many([role, complete])
         return RegionState(self._fence.met(found.get(role), since), int(found.get(complete, {}).get("at", 0)))
+
+    def installed(self) -> Installed | None:
+        return installed_in(self._table, self._places, self._clock)
 
     def set_role(self, seen: Role | None, role: Role) -> bool:
         return self._fence.set_role(seen, role)

@@ -210,7 +210,9 @@ class AwsReplayer(KeptCommits):
         return [put(self._places.journal(told.at, told.nonce), form), *rows]
 
     def _tools_of(self, told: ToldCommit) -> _ReplayTools:
-        return _ReplayTools(self._tools.table, self._places, self._tools.fence, (told.at, told.nonce))
+        return _ReplayTools(
+            self._tools.table, self._places, self._tools.fence, self._tools.clock, (told.at, told.nonce)
+        )
 
     # --- afterwards --------------------------------------------------------------------------------------------------
 

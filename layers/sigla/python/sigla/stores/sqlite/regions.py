@@ -38,6 +38,9 @@ class EmbeddedRegion:
                 self._unit.touched_role = True
             return True
 
+    def installed(self) -> None:
+        """What serves it says what it runs."""
+
     def kept(self) -> dict[str, int]:
         """None: its source keeps them."""
         return {}

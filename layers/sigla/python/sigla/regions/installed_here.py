@@ -1,4 +1,4 @@
-"""What this server runs, as another region compares it."""
+"""What this server, or this stack, runs, as another region compares it."""
 
 from typing import Final
 
