@@ -19,6 +19,8 @@ CALM = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--
         "--disable-component-update", "--disable-sync")  # fmt: skip
 """A browser of tests asks the registry alone."""
 
+expect.set_options(timeout=15_000)
+
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 
 
