@@ -193,8 +193,8 @@ class TableSite(World):
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         assert between is None
-        before, marked = given_before(self.aws.region.look), self.aws.handed_ids.is_marked
-        catalog = AdoptedIds(self.aws.catalog, self.aws.bodies, before, is_marked=marked)
+        is_before = given_before(self.aws.region.look, self.aws.catalog.buried)
+        catalog = AdoptedIds(self.aws.catalog, self.aws.bodies, is_before, is_marked=self.aws.handed_ids.is_marked)
         return Registry(catalog, self.bodies, self.clock, options or Options())
 
     @contextmanager

@@ -30,7 +30,8 @@ class Site(World):
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         registry, store = super().registry_with(between, options), embedded(self)
-        return replace(registry, catalog=AdoptedIds(registry.catalog, store.bodies, given_before(store.region.look)))
+        is_adopted = given_before(store.region.look, store.inventory.buried)
+        return replace(registry, catalog=AdoptedIds(registry.catalog, store.bodies, is_adopted))
 
     def hands_over(self, taker: "Taker", *, required: bool) -> None:
         store = embedded(self)

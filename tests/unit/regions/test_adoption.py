@@ -26,7 +26,7 @@ def store() -> Iterator[EmbeddedStore]:
 
 
 def registry_of(store: EmbeddedStore) -> Registry:
-    catalog = AdoptedIds(store.catalog, store.bodies, given_before(store.region.look))
+    catalog = AdoptedIds(store.catalog, store.bodies, given_before(store.region.look, store.inventory.buried))
     return Registry(catalog, store.bodies, FixedClock())
 
 
@@ -76,6 +76,21 @@ def test_other_ids_without_a_version_mean_nothing(store: EmbeddedStore, why: str
         assert store.region.set_role(role, Role(2, RegionKind.PRIMARY, peer="http://a"))
     with pytest.raises(SchemaNamedNotFound):
         registry_of(store).schema_by_id(BEFORE.id)
+
+
+def test_what_was_deleted_for_good_is_not_adopted_before_its_tombstone_came(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The catalog says so. The same text gets an id of its own then, at once."""
+    registry = registry_of(store)
+    assert registry.register(s("later"), a_draft(a_text("Before"))).id == BEFORE.id
+    with monkeypatch.context() as silent:
+        silent.setattr(store.bodies, "bury", lambda _: None)
+        registry.delete_subject(s("later"))
+        registry.delete_subject(s("later"), permanent=True)
+    with pytest.raises(SchemaNamedNotFound):
+        registry.schema_by_id(BEFORE.id)
+    assert registry.register(s("later"), a_draft(a_text("Before"))).id == 100_001
 
 
 def test_people_are_told_which_ids_have_no_version(store: EmbeddedStore) -> None:

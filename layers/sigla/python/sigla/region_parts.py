@@ -76,8 +76,9 @@ class OtherRegionParts:
     def catalog(self, registry: Registry) -> Catalog:
         """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""
         concluding = NothingConcluded(registry.catalog, lambda: self.standing.kind() is not RegionKind.PRIMARY)
-        before, marked = given_before(self.store.region.look), self.store.handed_ids.is_marked
-        return AdoptedIds(concluding, registry.bodies, before, self.standing.adopts, is_marked=marked)
+        is_before = given_before(self.store.region.look, self.store.catalog.buried)
+        marked = self.store.handed_ids.is_marked
+        return AdoptedIds(concluding, registry.bodies, is_before, self.standing.adopts, is_marked=marked)
 
 
 def region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:

@@ -94,13 +94,19 @@ def adopted(unheld: Iterable[BodyKey], bodies: Bodies) -> Iterator[str]:
                 yield f"Id {key.id}{where} was registered for {body.subject}: it means what it did, without a version."
 
 
-def given_before(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:
-    """Whether an id was given before this region was promoted by force. look: as of `Peer.look`, at this region."""
+def given_before(
+    look: Callable[[str], RegionSeen], buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]]
+) -> Callable[[BodyKey], bool]:
+    """Whether an id was given before this region was promoted by force, and not deleted for good since.
+
+    look: as of `Peer.look`, at this region. buried: as of `ports.Inventory`; a tombstone may come after the commit.
+    """
 
     def is_given_before(key: BodyKey) -> bool:
         role, counter = look(key.context)
         if role is None or not role.adopts:
             return False
-        return counter is None or counter.epoch < role.epoch or key.id < counter.first
+        is_before = counter is None or counter.epoch < role.epoch or key.id < counter.first
+        return is_before and not buried((key,))
 
     return is_given_before

@@ -108,7 +108,7 @@ def region_of_server(
     over = HandsOver(polled, role, required=required, tell=tell)
     store.on_role_changed(over.hear)
     store.hand_over(over)
-    tables = RoleTables(store.journal.end, store.region.look)
+    tables = RoleTables(store.journal.end, store.region.look, store.inventory.buried)
     control = ServedRegion(
         store,
         user=said.user,

@@ -1,10 +1,11 @@
 """What answers for a registry of two regions at this moment: the table of a primary, or that of a follower."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from sigla.model import BodyKey
 from sigla.regions.absence import NothingConcluded
 from sigla.regions.adoption import AdoptedIds, given_before
 from sigla.regions.nouns import RegionSeen
@@ -18,12 +19,17 @@ from sigla.web.threads.workers import Workers
 class RoleTables:
     """Any thread may change it: the next request is answered by what stands then.
 
-    end: of the journal. look: at this region.
+    end: of the journal. look, buried: as of `regions.adoption.given_before`.
     """
 
-    def __init__(self, end: Callable[[], int], look: Callable[[str], RegionSeen]) -> None:
+    def __init__(
+        self,
+        end: Callable[[], int],
+        look: Callable[[str], RegionSeen],
+        buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]],
+    ) -> None:
         self._end = end
-        self._is_adopted = given_before(look)
+        self._is_adopted = given_before(look, buried)
         self._adopts = False
         self._made: Callable[[Following], FollowingTable] | None = None
         self._following: Following | None = None
