@@ -45,9 +45,8 @@ def test_an_id_that_an_import_has_brought_means_something_only_where_it_was_hand
     brought, body = BodyKey(".", SchemaId(8)), a_body(a_text("Brought"), brought=True)
     store.bodies.put(brought, body)
     marks = {(brought, body.guid)} if is_handed else set()
-    catalog = AdoptedIds(
-        store.catalog, store.bodies, given_before(store.region.look), is_marked=lambda *one: one in marks
-    )
+    is_before = given_before(store.region.look, store.inventory.buried)
+    catalog = AdoptedIds(store.catalog, store.bodies, is_before, is_marked=lambda *one: one in marks)
     registry = Registry(catalog, store.bodies, FixedClock())
     if is_handed:
         assert registry.schema_by_id(brought.id).schema == body.schema

@@ -19,6 +19,7 @@ from sigla.regions.refusals import (
     RoleChanged,
     ToRejoin,
 )
+from sigla.stores.sqlite.promoting import DirectoryPair
 from tests.attack.stories import ONE, THREE, TWO, register
 from tests.contract.aws import moto
 from tests.unit.regions.promoted import (
@@ -31,6 +32,7 @@ from tests.unit.regions.promoted import (
     opened,
     opened_often,
 )
+from tests.unit.registry.tell import s
 
 __all__ = ["moto", "opened", "opened_often"]
 
@@ -51,6 +53,17 @@ def test_a_region_that_was_promoted_is_left_alone(opened: Opened) -> None:
     assert carried_out(pair.planned("u")).changed is False
     assert carried_out(promotion.forced(pair.roles[1], now=NOW)).changed is False
     assert [each.role() for each in pair.roles] == roles
+
+
+def test_what_was_written_before_the_other_one_followed_is_brought_there(opened: Opened) -> None:
+    """By clients whom the old primary refused. What it is told before it follows it passes by."""
+    pair = opened()
+    there = pair.there
+    carried_out(pair.planned())
+    register("after", TWO)(pair.b.registry)
+    there.bring_back()
+    brought = len(pair.a.store.catalog.history(s("after")))
+    assert brought == (0 if isinstance(there, DirectoryPair) else 1)
 
 
 def test_it_goes_back_the_same_way(opened: Opened) -> None:

@@ -1,6 +1,7 @@
 """What hinders a promotion is told before anything is changed, or can be taken back."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -19,7 +20,7 @@ from sigla.regions.refusals import (
 from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.sqlite.promoting import DirectoryPair
 from tests.attack import replay
-from tests.attack.stories import register, said
+from tests.attack.stories import TWO, register, said
 from tests.attack.world import World
 from tests.contract.aws import moto
 from tests.unit.regions.promoted import FOLLOWER, NOW, PRIMARY, Opened, Pair, check_as_before, opened
@@ -35,10 +36,28 @@ def test_what_a_follower_lacks_for_long_is_told_before_anything_is_closed(opened
     pair = opened()
     there = pair.there
     if isinstance(there, TablePair):
-        (behind,) = rehearsal(*there._numbers, there._comparison.replayer, pair.a.clock)
+        (behind,) = rehearsal(*there._numbers, there._comparison.replayer, pair.a.clock, bring=tuple)
         assert behind.startswith("What was committed more than 10 s ago is not here, of settings of orders, subject l")
     assert there.rehearse() == []
     assert len(pair.b.store.catalog.history(s("late"))) == (0 if isinstance(there, DirectoryPair) else 1)
+
+
+def test_a_primary_that_is_written_to_all_the_while_is_rehearsed(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And tells of nothing: what is written once the rehearsal has begun is brought at the end."""
+    pair = opened()
+    there = pair.there
+    if isinstance(there, TablePair):
+        catch_up = there._comparison.catch_up
+
+        def write_meanwhile(*asked: Any) -> object:
+            brought = catch_up(*asked)
+            register("late", TWO)(pair.a.registry)
+            return brought
+
+        monkeypatch.setattr(there._comparison, "catch_up", write_meanwhile)
+    assert there.rehearse() == []
 
 
 def test_a_follower_that_has_what_its_primary_has_not_is_told(opened: Opened) -> None:

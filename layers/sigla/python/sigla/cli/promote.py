@@ -5,7 +5,7 @@ import secrets
 import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from sigla.cli import place
@@ -111,6 +111,7 @@ def _check_url(url: str | None) -> None:
 
 
 def _planned(args: argparse.Namespace, here: "Address", there: "Address", regions: "TwoRegions") -> int:
+    from sigla.errors import StoreError
     from sigla.regions import promotion
     from sigla.regions.giving import carried_out
 
@@ -137,6 +138,8 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
     print(f"{here} is the primary of epoch {done.role.epoch}. Brought at the end: {done.brought} commits. Lost: none.")
     print(f"{there} follows it.")
     tell_to_follow(args.primary, args.follower)
+    with suppress(StoreError):  # the next turn brings it
+        regions.pair.bring_back()
     return 0
 
 

@@ -145,3 +145,7 @@ class RegionPair(Protocol):
     def urls(self) -> tuple[str, str] | None:
         """By which their data name each other, here first; None where a region says itself where it is served."""
         ...
+
+    def bring_back(self) -> None:
+        """After a promotion by plan: the other region, which follows, hears of what was committed here meanwhile."""
+        ...

@@ -117,11 +117,17 @@ class WaitingDrain:
         return [*_set_aside(self._target), *compared(self._there, self._here)]
 
 
-def rehearsal(there: Numbers, here: Numbers, target: WaitingReplayer, clock: Clock) -> Sequence[str]:
-    """Why a table should not be promoted now: what the primary had a moment ago has to be here soon."""
-    why = [*_set_aside(target)]
+def rehearsal(
+    there: Numbers, here: Numbers, target: WaitingReplayer, clock: Clock, *, bring: Callable[[], object]
+) -> Sequence[str]:
+    """Why a table should not be promoted now: what the primary had at the beginning has to be here soon.
+
+    bring: fetches what is missing here. It may be told in no other way, and a client may never cease to write.
+    """
     names = there.names()
     wanted = there.numbers(names)
+    bring()
+    why = [*_set_aside(target)]
     for _ in range(round(PATIENCE_S / _STEP_S)):
         if not (behind := _behind(wanted, here)):
             return why

@@ -17,6 +17,7 @@ from sigla.stores.dynamodb.comparing import FAR_MS, JournalComparison
 from sigla.stores.dynamodb.forgetting import forget, mark_brought
 from sigla.stores.dynamodb.numbers import MOVES
 from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.told_commits import REVISION, name_of_number, numbers_of, row_of_number
 
 if TYPE_CHECKING:
@@ -99,12 +100,17 @@ class TablePair:
         return partial(forget, self._there)
 
     def rehearse(self) -> Sequence[str]:
-        """What came since the last turn is brought first: then little is left for the time without writes.
+        """What came since the last turn is brought: then little is left for the time without writes.
 
         Where one does not say what it runs, that is for the operator to compare.
         """
         ours, theirs = (store.region.installed() for store in self._stores)
         if ours and theirs and (differing := [*unlike(ours, theirs)]):
             return differing
-        self._comparison.catch_up(inf)
-        return rehearsal(*self._numbers, self._comparison.replayer, self._clock)
+        bring = partial(self._comparison.catch_up, inf)
+        return rehearsal(*self._numbers, self._comparison.replayer, self._clock, bring=bring)
+
+    def bring_back(self) -> None:
+        """Clients that the old primary refused may have written here before it followed: it was not told of that."""
+        here, there = self._stores
+        RegionTurns(there, here, far=False)()
