@@ -7,7 +7,7 @@ import threading
 
 from localstack.runtime.main import main
 
-from . import doors, dynamodb, elasticache, functions, reads, subnets
+from . import doors, dynamodb, elasticache, functions, outage, reads, subnets
 
 
 def end_with_parent() -> None:
@@ -18,6 +18,6 @@ def end_with_parent() -> None:
 
 if os.environ.get("SIGLA_TIED"):
     threading.Thread(target=end_with_parent, name="end-with-parent", daemon=True).start()
-for part in (doors, dynamodb, elasticache, functions, reads, subnets):
+for part in (doors, dynamodb, elasticache, functions, outage, reads, subnets):
     part.install()
 main()

@@ -1,171 +1,38 @@
 """Both stacks of a registry in two regions of one LocalStack: deployed, in step, promoted, lost, and rejoined."""
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
-from typing import Any
+from contextlib import ExitStack
+from pathlib import Path
 
 import pytest
 
-from localstack import up
-from localstack.assembly import deploy
-from localstack.server import CREDENTIALS, Server, running, session
-from sigla.auth import api_keys
-from sigla.aws.clients import Clients
-from sigla.regions import rules
-from sigla.settings import Address
-from sigla.stores.clock import SystemClock
-from sigla.stores.dynamodb.store import AwsStore
-from tests.contract.aws import make_table
-from tests.localstack.conftest import Door, free_port
+from tests.localstack.two_regions import Region, fixed, in_step, twenty_minutes_later, two_regions
+from tests.protocol.rounds import in_javascript, in_python, nobody_is_primary
 
 pytestmark = [pytest.mark.localstack, pytest.mark.soak]
 
-FIRST, SECOND = "us-east-1", "eu-central-1"
-
-
-@dataclass(frozen=True)
-class Region:
-    """A stack. url: of its stores, as commands and settings have it. function: its function URL."""
-
-    name: str
-    account: up.Account
-    door: Door
-    url: str
-    function: str
-
-    def turn(self) -> dict[str, Any]:
-        """What the clock does each minute, now."""
-        with closing(self.client("lambda")) as functions:
-            names = [each["FunctionName"] for each in functions.list_functions()["Functions"]]
-            (name,) = [each for each in names if "Replay" in each]
-            answer = functions.invoke(FunctionName=name, Payload='{"source": "aws.events"}')
-            told: dict[str, Any] = json.load(answer["Payload"])
-            assert "FunctionError" not in answer, told
-            return told
-
-    def client(self, service: str) -> Any:
-        return session(self.account.endpoint, self.account.environ).client(service)
-
-    def register(self, subject: str, name: str) -> int:
-        status, told = self.door.ask("POST", f"/subjects/{subject}/versions", fixed(name))
-        assert status == 200, told
-        return int(told["id"])
-
-    def sigla(self, *words: str, status: int = 0) -> str:
-        done = self.account.sigla(*words)
-        assert done.returncode == status, (words, done.stdout, done.stderr)
-        return done.stdout + done.stderr
-
-    def reads(self) -> dict[str, Any]:
-        """All that clients read of it."""
-        _, subjects = self.door.ask("GET", "/subjects?deleted=true")
-        found = {subject: self.door.ask("GET", f"/subjects/{subject}/versions?deleted=true") for subject in subjects}
-        paths = ["/config", "/mode", "/contexts", *(f"/schemas/ids/{id}" for id in range(1, 8))]
-        paths += [f"/subjects/{subject}/versions/latest" for subject in subjects]
-        return found | {path: self.door.ask("GET", path) for path in paths}
-
-
-def fixed(name: str) -> dict[str, str]:
-    return {"schema": json.dumps({"type": "fixed", "name": name, "size": 4})}
-
-
-def account_in(server: Server, region: str, *settings: str) -> up.Account:
-    environ = CREDENTIALS | {"AWS_DEFAULT_REGION": region, "AWS_REGION": region}
-    folder = replace(server, folder=server.folder / region)
-    account = up.Account.given(folder, {**os.environ, **environ, "AWS_ENDPOINT_URL": server.endpoint}, settings)
-    account.folder.mkdir(exist_ok=True)
-    return account
-
-
-def url_of(region: str, table: str, bucket: str) -> str:
-    return f"dynamodb+s3://{table}/{bucket}?region={region}"
-
-
-def stores_in(server: Server, region: str) -> tuple[str, str]:
-    """A table and a bucket that are there before the stack, so that the other stack can be told of them first.
-
-    LocalStack changes no variable of a function that is there, as CloudFormation does.
-    """
-    clients = session(server.endpoint, account_in(server, region).environ)
-    with closing(clients.client("dynamodb")) as dynamodb, closing(clients.client("s3")) as s3:
-        bucket = f"registry-in-{region}"
-        s3.create_bucket(Bucket=bucket, CreateBucketConfiguration={"LocationConstraint": region})
-        return make_table(dynamodb), bucket
-
-
-def deployed(server: Server, region: str, *settings: str) -> Region:
-    """What `make localstack` does, in a region, but for the key."""
-    account = account_in(server, region, *settings)
-    assembly = up.synthesise(account.folder / "cdk.out", account.environ, settings)
-    told = deploy(assembly, endpoint=account.endpoint, credentials=account.environ)
-    account.claim(told["TableName"], told["BucketName"])
-    url = url_of(region, told["TableName"], told["BucketName"])
-    return Region(region, account, Door(account.rest_url(told), None), url, told["FunctionUrl"].rstrip("/"))
+NOT_THERE = (None, -1)
+"""What Confluent's clients in Python and JavaScript say of an answer that is not a registry's: a region is lost."""
 
 
 @pytest.fixture(scope="module")
 def two() -> Iterator[tuple[Region, Region]]:
-    """A registry that is told of its other region, and that one. One key opens both.
-
-    A request that is sent on goes with its credentials.
-    """
-    up.need_node()
-    server = Server.on(free_port())
-    with running(os.environ, server):
-        # Function URLs are the ports behind the one of AWS, in the order in which they are made.
-        first_url, second_url = (f"http://127.0.0.1:{server.port + number}" for number in (1, 2))
-        table, bucket = stores_in(server, SECOND)
-        first = deployed(server, FIRST, f"regions.peer={url_of(SECOND, table, bucket)}", f"regions.url={second_url}")
-        second = deployed(
-            server,
-            SECOND,
-            *(f"table_name={table}", f"bucket_name={bucket}"),
-            *(f"regions.peer={first.url}", f"regions.url={first_url}", "regions.role=follower"),
-        )
-        assert (first.function, second.function) == (first_url, second_url)
-        with opened_store(first) as here, opened_store(second) as there:
-            key = "both", api_keys.create(here.keys, "both", "admin", (), now=0)[1]
-            record = here.keys.get("both")
-            assert record is not None
-            there.keys.put("both", record)
-        first, second = (replace(each, door=replace(each.door, key=key)) for each in (first, second))
-        first.register("orders", "Alone")
-        yield first, second
+    with two_regions() as regions:
+        yield regions
 
 
-@contextmanager
-def opened_store(region: Region) -> Iterator[AwsStore]:
-    address, endpoint = Address.read(region.url), region.account.endpoint
-    with ExitStack() as opened:
-        for name, value in CREDENTIALS.items():
-            opened.enter_context(pytest.MonkeyPatch.context()).setenv(name, value)
-        clients = Clients(region=region.name, s3_endpoint=endpoint, dynamodb_endpoint=endpoint)
-        opened.enter_context(closing(clients))
-        yield opened.enter_context(closing(AwsStore(clients, *address.names, SystemClock())))
-
-
-def twenty_minutes_later(first: Region) -> None:
-    """As if the role had been there for so long: every writer has heard of it by then."""
-    with opened_store(first) as store:
-        role = store.region.role()
-        assert role is not None
-        assert store.region.set_role(role, replace(role, armed=role.armed - rules.KNOWN_MS))
-
-
-def test_two_stacks_are_a_registry_in_two_regions(two: tuple[Region, Region]) -> None:
+def test_two_stacks_are_a_registry_in_two_regions(two: tuple[Region, Region], tmp_path: Path) -> None:
     """No deployment between them, and no command but those of the run book."""
     first, second = two
     # A registry that was alone is armed, and goes on meanwhile.
-    assert second.turn()["role"] == "none"
+    assert first.register("orders", "Alone") == 1
     assert second.door.ask("GET", "/subjects") == (200, ["orders"])
-    assert first.turn()["armed"] == 1
+    assert first.turn()["role"] == "primary"
     assert first.register("orders-2", "Meanwhile") == 2
-    assert second.turn()["copied"] == 0
+    assert second.turn()["role"] == "joining"
     twenty_minutes_later(first)
-    assert second.turn()["follows"] == 1
+    second.becomes("follower")
     # In step, whatever is done.
     assert first.register("orders", "Alone") == 1
     assert second.register("payments", "InStep") == 3
@@ -173,27 +40,62 @@ def test_two_stacks_are_a_registry_in_two_regions(two: tuple[Region, Region]) ->
     assert first.door.ask("PUT", "/config/payments", {"compatibility": "FULL"})[0] == 200
     assert first.door.ask("DELETE", "/subjects/orders-2")[0] == 200
     told = second.turn()
-    assert (told["role"], told["carry_out"], told["waiting"], told["stopped"]) == ("follower", 3, 0, 0)
+    assert (told["role"], told["waiting"], told["stopped"]) == ("follower", 0, 0)
     assert second.reads() == first.reads()
     # A planned promotion: the other one follows by itself.
     told_by = second.sigla("promote", second.url, "--primary", first.url, "--yes")
     assert "epoch 2" in told_by
     given = second.register("after", "Promoted")
     assert given > 100_000
-    assert (second.turn()["role"], first.turn()["carry_out"]) == ("primary", 1)
+    assert (second.turn()["role"], first.turn()["role"]) == ("primary", "follower")
     assert first.reads() == second.reads()
     assert first.door.ask("GET", f"/schemas/ids/{given}")[0] == 200
-    # A region that is lost, and acknowledges what the other one never hears of.
+    # A region that is lost, and acknowledged what the other one may never have heard of.
     late = second.register("late", "Lost")
+    second.is_lost()
     first.sigla("promote", first.url, "--force", "--yes")
     kept = first.register("kept", "Kept")
     assert kept > max(late, given)
+    second.is_back()
     assert second.turn()["closed"] == 1
     assert second.door.ask("POST", "/subjects/later/versions", fixed("Later"))[0] >= 500
     # It comes back, and brings that.
-    second.sigla("rejoin", second.url, "--primary", first.url, "--yes", "--report", str(first.account.folder / "r"))
+    second.sigla("rejoin", second.url, "--primary", first.url, "--yes", "--report", str(tmp_path / "report"))
     assert first.door.ask("GET", f"/schemas/ids/{late}")[0] == 200
-    assert second.turn()["follows"] == 1
-    second.turn()
+    second.becomes("follower")
     assert second.reads() == first.reads()
     assert second.door.ask("GET", f"/schemas/ids/{kept}")[1] == first.door.ask("GET", f"/schemas/ids/{kept}")[1]
+
+
+def test_clients_of_confluent_hear_no_wrong_answer_while_the_stacks_change_places(
+    two: tuple[Region, Region], tmp_path: Path
+) -> None:
+    """With the URLs of both, the follower's first: by plan and back, by force, rejoined, and back again."""
+    a, b = in_step(*two)
+    with ExitStack() as running:
+        urls = f"{b.function},{a.function}"
+        clients = [running.enter_context(begun(urls, b.door.key)) for begun in (in_python, in_javascript)]
+        for client in clients:
+            client.goes_on()
+        for follower, primary in ((b, a), (a, b)):
+            with nobody_is_primary(clients):
+                follower.sigla("promote", follower.url, "--primary", primary.url, "--yes")
+            primary.becomes("follower")
+        with nobody_is_primary(clients, *NOT_THERE):
+            a.is_lost()
+            b.sigla("promote", b.url, "--force", "--yes")
+        a.is_back()
+        rejoined = a.account.sigla(
+            *("rejoin", a.url, "--primary", b.url, "--yes"), *("--report", str(tmp_path / "report"))
+        )
+        assert rejoined.returncode in (0, 1), rejoined.stderr
+        a.becomes("follower")
+        with nobody_is_primary(clients):
+            a.sigla("promote", a.url, "--primary", b.url, "--yes")
+        b.becomes("follower")
+    for client in clients:
+        assert client.failures == []
+        for id, schema in client.meaning.items():
+            for region in (a, b):
+                status, told = region.door.ask("GET", f"/schemas/ids/{id}")
+                assert (status, json.loads(told["schema"])) == (200, json.loads(schema)), (region.name, id, told)
