@@ -19,7 +19,10 @@ CALM = ("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--
         "--disable-component-update", "--disable-sync")  # fmt: skip
 """A browser of tests asks the registry alone."""
 
-expect.set_options(timeout=15_000)
+PATIENCE_MS = 60_000
+"""How long to wait for what has to happen: the first page of a cold function, on a busy machine."""
+
+expect.set_options(timeout=PATIENCE_MS)
 
 RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa")
 
@@ -92,7 +95,7 @@ def opened(browser: Browser) -> Iterator[Opens]:
         context = browser.new_context(viewport=size, color_scheme=look.scheme, ignore_https_errors=True)
         contexts.append(context)
         page = context.new_page()
-        page.set_default_timeout(10_000)
+        page.set_default_timeout(PATIENCE_MS)
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda told: wrong.append(told.text) if "Content Security" in told.text else None)
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
