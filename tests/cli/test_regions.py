@@ -233,6 +233,29 @@ def test_both_regions_are_shown_with_what_a_forced_promotion_would_lose(urls: Ur
 
 
 @pytest.mark.parametrize("urls", ["tables"], indirect=True)
+def test_the_region_that_answers_is_shown_where_the_other_one_is_lost(
+    urls: Urls, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what to do about it."""
+    here, there = urls
+    role = AwsRegion.role
+
+    def answers(region: AwsRegion) -> Role | None:
+        found = role(region)
+        if found and found.kind is RegionKind.PRIMARY:
+            raise StoreError("reading a role: no answer")
+        return found
+
+    monkeypatch.setattr(AwsRegion, "role", answers)
+    assert main(["regions", here, there]) == 1
+    told = capsys.readouterr()
+    assert "follower of epoch 1" in told.out
+    assert "would lose" not in told.out
+    assert "reading a role: no answer" in told.err
+    assert f"If that region is lost: sigla promote '{here}' --force" in told.err
+
+
+@pytest.mark.parametrize("urls", ["tables"], indirect=True)
 def test_two_stacks_that_do_not_run_the_same_are_told_and_not_promoted_by_plan(urls: Urls, capsys: Captured) -> None:
     """Exactly what two servers are refused for."""
     here, there = urls

@@ -287,4 +287,5 @@ def adopt_keys(address: "Address", store: "Store") -> int:
 def tell_to_follow(follower: str, primary: str) -> None:
     """What to run from now on, for tables."""
     if follower.startswith("dynamodb"):
-        print(f"Keep it in step from now on: {shlex.join(['sigla', 'regions', 'follow', follower, primary])}")
+        print("Two stacks with `regions.peer` are kept in step by themselves from now on; others by")
+        print(f"  {shlex.join(['sigla', 'regions', 'follow', follower, primary])}")

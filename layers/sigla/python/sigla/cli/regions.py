@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from sigla.cli.asking import add_yes_option, asking
@@ -85,17 +86,35 @@ def run(args: argparse.Namespace) -> int:
         if silent:
             raise Refused(" ".join(silent))
         return 0
-    here, *others = (address_of_region(url, args.registry) for url in args.urls)
-    missing: list[str] | None = None
-    if others:
-        with refusals(), opened_pair(here, others[0]) as regions:
-            shown = [_region_report(here, regions.here), _region_report(others[0], regions.there)]
-            missing = [*regions.pair.drain.differences()]
-    else:
-        with refusals(), opened_region(here) as store:
-            shown = [_region_report(here, store)]
+    shown, missing, silent = _stores_shown(args)
     _show(args, shown, missing)
+    if silent:
+        raise Refused(" ".join(silent))
     return 0
+
+
+def _stores_shown(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str] | None, list[str]]:
+    """What each region is; with two of them what the first one lacks; and which do not answer. Raises Misuse."""
+    from sigla.regions.nouns import RegionKind
+
+    addresses = [address_of_region(url, args.registry) for url in args.urls]
+    shown: list[dict[str, Any]] = []
+    silent, followers = [], []
+    for url, address in zip(args.urls, addresses, strict=True):
+        try:
+            with opened_region(address) as store:
+                shown.append(_region_report(address, store))
+        except Refused as silence:
+            silent.append(str(silence))
+        else:
+            followers += [url] * (shown[-1]["role"] == RegionKind.FOLLOWER.value)
+    if silent:
+        advice = [f"If that region is lost: {shlex.join(['sigla', 'promote', url, '--force'])}" for url in followers]
+        return shown, None, silent + advice
+    if len(shown) == 1 or shown[0]["role"] is None:
+        return shown, None, []
+    with refusals(), opened_pair(*addresses) as regions:
+        return shown, [*regions.pair.drain.differences()], []
 
 
 def _show(args: argparse.Namespace, shown: list[dict[str, Any]], missing: list[str] | None) -> None:
