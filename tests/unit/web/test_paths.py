@@ -112,6 +112,7 @@ def test_a_path_below_a_context_stands_for_another(raw: str, expected: tuple[str
         ("/contexts/.c/settings", ("subjectPrefix", ":.c:")),
         ("/contexts/.c/console/api/subjects", ("subjectPrefix", ":.c:")),
         ("/contexts/.c/console/api/search", ("subjectPrefix", ":.c:")),
+        ("/contexts/.c/console/api/settings", ("subjectPrefix", ":.c:")),
         ("/contexts/./subjects", ("subjectPrefix", "")),
         ("/contexts/.c/schemas/guids/x", None),
         ("/contexts/.c/schemas/ids", None),

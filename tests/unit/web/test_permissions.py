@@ -250,6 +250,12 @@ ROWS = (
     Row("GET /console/api/search", "/console/api/search", ANYWHERE, sees=([TEAM, *EVERY], OWN, []), team=[TEAM]),
     Row("GET /console/api/search", "/console/api/search?contains=ONE&type=AVRO", ANYWHERE,
         sees=(["a-one", "b-one"], ["a-one"], [])),
+    Row("GET /console/api/contexts", "/console/api/contexts", ANYWHERE, sees=([".", ".team"], ["."], ["."]),
+        team=[".", ".team"]),
+    Row("GET /console/api/settings", "/console/api/settings", ANYWHERE),
+    Row("GET /console/api/keks", "/console/api/keks", ANYWHERE, sees=(["gone", "k", "kb", "unused"], ["k"], [])),
+    Row("GET /console/api/associations", "/console/api/associations", ANYWHERE,
+        sees=(["a-noted", "b-shared"], ["a-noted"], [])),
     Row(VERDICT, "/console/api/subjects/a-one/verdict", IN_A, NEW_A),
     Row(VERDICT, "/console/api/subjects/b-one/verdict", OUTSIDE, B),
     Row(VERDICT, "/console/api/subjects/a-out/verdict", OUTSIDE, NEW_A),
@@ -430,8 +436,8 @@ def judge(row: Row, who: Who, reply: Reply, *, by_token: bool) -> None:
             "GET /associations"
         ):
             seen = [each["subject"] for each in seen]
-        if row.route == "GET /console/api/search":
-            seen = [each["subject"] for each in seen["found"]]
+        if isinstance(seen, dict) and "found" in seen:
+            seen = [each if isinstance(each, str) else each.get("subject", each.get("name")) for each in seen["found"]]
         if row.route == "POST /associations:batchGet":
             seen = [[one["subject"] for one in each["result"].get("associations", ())] for each in seen["results"]]
         if row.route == "POST /associations:batchMutate":

@@ -35,6 +35,7 @@ from sigla.model import (
 from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.glances import AssociationPlace
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
@@ -153,6 +154,9 @@ class Narrowed(CatalogInFront):
     def contexts(self) -> tuple[str, ...]:
         return tuple(context for context in self._catalog.contexts() if self._reach.touches(context))
 
+    def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
+        return filter(self._reach.touches, self._catalog.contexts_after(context, glance=glance))
+
     def contexts_of(self, name: str) -> tuple[str, ...]:
         found = self._catalog.contexts_of(name)
         return tuple(context for context in found if self._reach.includes(Subject(context, name)))
@@ -181,6 +185,10 @@ class Narrowed(CatalogInFront):
         own = {dek.kek for dek in self.deks_listed()}
         return (kek for kek in self._catalog.keks() if kek.name in own)
 
+    def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
+        own = {dek.kek for dek in self.deks_listed()}
+        return (kek for kek in self._catalog.keks_after(name, glance=glance) if kek.name in own)
+
     def deks(self, kek: str) -> Iterator[Dek]:
         return (dek for dek in self._catalog.deks(kek) if self._reach.includes(dek.name.subject))
 
@@ -200,6 +208,9 @@ class Narrowed(CatalogInFront):
 
     def associations_named(self, name: str | None = None, namespace: str | None = None) -> Iterator[Association]:
         return self._own(self._catalog.associations_named(name, namespace))
+
+    def associations_after(self, place: AssociationPlace | None, *, glance: int) -> Iterator[Association]:
+        return self._own(self._catalog.associations_after(place, glance=glance))
 
     def _own(self, found: Iterable[Association]) -> Iterator[Association]:
         return (one for one in found if self._reach.includes(one.subject))

@@ -7,13 +7,17 @@ from sigla.changes import Change
 from sigla.exporters.port import ExporterLists
 from sigla.keks.port import KeyLists
 from sigla.model import BodyKey
+from sigla.ports.glances import Glances
 from sigla.ports.ids import Ids
 from sigla.ports.lists import Lists
 from sigla.ports.subjects import Subjects
 
 
-class Catalog(Subjects, Ids, Lists, KeyLists, AssociationLists, ExporterLists, Protocol):
-    """Every read sees every commit that has returned (linearizable per subject). Take the part that you need."""
+class Catalog(Subjects, Ids, Lists, Glances, KeyLists, AssociationLists, ExporterLists, Protocol):
+    """Every read but a glance sees every commit that has returned (linearizable per subject).
+
+    Take the part that you need.
+    """
 
     @property
     def state(self) -> int | None:

@@ -26,6 +26,7 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.glances import AssociationPlace
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -111,6 +112,17 @@ class CatalogInFront:
 
     def contexts_of(self, name: str) -> tuple[str, ...]:
         return self._catalog.contexts_of(name)
+
+    # --- glances -----------------------------------------------------------------------------------------------------
+
+    def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
+        return self._catalog.contexts_after(context, glance=glance)
+
+    def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
+        return self._catalog.keks_after(name, glance=glance)
+
+    def associations_after(self, place: AssociationPlace | None, *, glance: int) -> Iterator[Association]:
+        return self._catalog.associations_after(place, glance=glance)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 

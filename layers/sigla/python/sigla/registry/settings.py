@@ -3,7 +3,7 @@
 CFG-1 to CFG-10 and MODE-1 to MODE-11 say what becomes of an entry, INH-1 to INH-6 which entry is in force.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -52,13 +52,21 @@ def config(resources: Resources, scope: Subject, *, default_to_global: bool = Fa
 
 def listed_settings(resources: Resources, search: Search, *, page: Page) -> list[tuple[Subject, Settings]]:
     """Scopes with an entry of their own: those above all that is searched, then those that match, by their names."""
-    above = [REGISTRY_WIDE, GLOBAL]
-    if search.context and search.context != DEFAULT_CONTEXT:
-        above.append(Subject(search.context, ""))
-    owns = side_by_side(resources, [partial(_own, resources, scope) for scope in above])
-    told = {scope: own for scope, own in zip(above, owns, strict=True) if own != NOTHING_SET}
+    told = settings_of_all(resources, scopes_above(search))
     below = (each for each in resources.catalog.settings(search) if each[0] not in told)
     return paged(chain(told.items(), below), page)
+
+
+def scopes_above(search: Search) -> list[Subject]:
+    """Those whose settings hold for all that is searched."""
+    own = [Subject(search.context, "")] if search.context and search.context != DEFAULT_CONTEXT else []
+    return [REGISTRY_WIDE, GLOBAL, *own]
+
+
+def settings_of_all(resources: Resources, scopes: Sequence[Subject]) -> dict[Subject, Settings]:
+    """What is set for each of them, of those for which anything is."""
+    owns = side_by_side(resources, [partial(_own, resources, scope) for scope in scopes])
+    return {scope: own for scope, own in zip(scopes, owns, strict=True) if own != NOTHING_SET}
 
 
 def _own(resources: Resources, scope: Subject) -> Settings:

@@ -13,6 +13,7 @@ from sigla.changes import AssociationsChanged, Head, Registered, SubjectPurged
 from sigla.errors import SchemaTooLarge
 from sigla.journal import Effects
 from sigla.model import BodyKey, Subject
+from sigla.ports.glances import AssociationPlace
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.actions import (
     Action,
@@ -48,6 +49,19 @@ def of_subject(tools: Tools, subject: Subject) -> Associations:
 def of_name(tools: Tools, name: str | None, namespace: str | None) -> Iterator[Association]:
     found = _associations_in(tools, keys.associations_pk(tools.places.registry, name))
     yield from (one for one in found if namespace is None or one.resource.namespace == namespace)
+
+
+def after(tools: Tools, place: AssociationPlace | None, glance: int) -> Iterator[Association]:
+    """In the order of digests: what all of them stand under."""
+    behind = _BEGINS
+    if place is not None:
+        last = keys.ASSOCIATION + "~"  # beyond every digest
+        behind = Condition("#sk BETWEEN :low AND :high", {"low": keys.association_sk(*place[2:]), "high": last})
+    pk = keys.associations_pk(tools.places.registry)
+    for item in tools.table.query(pk, behind, page=glance, consistent=False):
+        found = items.association(item)
+        if AssociationPlace.of(found) != place:
+            yield found
 
 
 def _associations_in(tools: Tools, pk: str) -> Associations:

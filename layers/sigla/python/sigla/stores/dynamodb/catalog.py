@@ -32,6 +32,7 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
+from sigla.ports.glances import AssociationPlace
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.regions import Peer
@@ -236,6 +237,17 @@ class AwsCatalog:
 
     def contexts_of(self, name: str) -> tuple[str, ...]:
         return self._lists.contexts_of(name)
+
+    # --- glances -----------------------------------------------------------------------------------------------------
+
+    def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
+        return self._lists.contexts_after(context, glance)
+
+    def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
+        return keks.keks_after(self._tools, name, glance)
+
+    def associations_after(self, place: AssociationPlace | None, *, glance: int) -> Iterator[Association]:
+        return associations.after(self._tools, place, glance)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 

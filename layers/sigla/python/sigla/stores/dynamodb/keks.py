@@ -52,6 +52,12 @@ def keks(tools: Tools) -> Iterator[Kek]:
             yield found
 
 
+def keks_after(tools: Tools, name: str, glance: int) -> Iterator[Kek]:
+    behind = Condition("#sk > :sk", {"sk": keys.kek_sk(name)}) if name else None
+    items = tools.table.query(keys.keks_pk(tools.places.registry), behind, page=glance, consistent=False)
+    return (found for item in items if (found := kek_in(tools.places, item)))
+
+
 def deks(tools: Tools, kek: str) -> Iterator[Dek]:
     return (dek_in(tools.places, item) for item in tools.table.query(keys.deks_pk(tools.places.registry, kek)))
 

@@ -106,7 +106,9 @@ class Lists:
     # --- settings and contexts ---------------------------------------------------------------------------------------
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
-        for item in self._tools.table.query(keys.settings_pk(self._tools.places.registry)):
+        behind = Condition("#sk > :sk", {"sk": keys.settings_sk(search.after)}) if search.after is not None else None
+        pk, glance = keys.settings_pk(self._tools.places.registry), search.glance or None
+        for item in self._tools.table.query(pk, behind, page=glance, consistent=glance is None):
             scope = items.subject_of(item)
             settings = items.settings(item)
             if search.matches(scope) and not (settings.config is None and settings.mode is None):
@@ -124,6 +126,12 @@ class Lists:
     def contexts(self) -> tuple[str, ...]:
         found = self._tools.table.query(keys.contexts_pk(self._tools.places.registry))
         return tuple(item["context"] for item in found if items.is_listed(item))
+
+    def contexts_after(self, context: str, glance: int) -> Iterator[str]:
+        behind = Condition("#sk > :sk", {"sk": keys.context_sk(context)}) if context else None
+        pk = keys.contexts_pk(self._tools.places.registry)
+        found = self._tools.table.query(pk, behind, page=glance, consistent=False)
+        return (item["context"] for item in found if items.is_listed(item))
 
     def contexts_of(self, name: str) -> tuple[str, ...]:
         found = self._tools.table.query(keys.name_pk(self._tools.places.registry, name))

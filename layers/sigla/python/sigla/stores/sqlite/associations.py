@@ -9,7 +9,7 @@ from sigla.model import Subject
 from sigla.ports.inventory import UnreadableRow
 from sigla.stores.sqlite import rows
 
-_COLUMNS = (
+COLUMNS = (
     "SELECT s.context, s.name, a.resource, a.kind, a.type, a.name, a.namespace, a.strong, a.guid, a.created, a.updated"
     " FROM association a JOIN subject s ON s.num = a.subject"
 )
@@ -31,10 +31,10 @@ def of_name(db: sqlite3.Connection, name: str | None, namespace: str | None) -> 
 
 def all_rows(db: sqlite3.Connection) -> Iterator[Association | UnreadableRow]:
     """Every row, also of a subject that is not there."""
-    asked = db.execute(_COLUMNS.replace(" JOIN ", " LEFT JOIN "))
+    asked = db.execute(COLUMNS.replace(" JOIN ", " LEFT JOIN "))
     for columns in asked.fetchall():
         place = f"the {columns[4]} of {columns[3]} {columns[2]}"
-        yield UnreadableRow(place) if columns[0] is None else _association(columns)
+        yield UnreadableRow(place) if columns[0] is None else association_of(columns)
 
 
 def write(db: sqlite3.Connection, number: int, one: Association) -> None:
@@ -51,10 +51,10 @@ def remove(db: sqlite3.Connection, one: Association) -> None:
 
 
 def _associations_in(db: sqlite3.Connection, where: str, parameters: Sequence[object]) -> list[Association]:
-    return [_association(columns) for columns in db.execute(f"{_COLUMNS} WHERE {where}", parameters)]
+    return [association_of(columns) for columns in db.execute(f"{COLUMNS} WHERE {where}", parameters)]
 
 
-def _association(columns: Sequence[Any]) -> Association:
+def association_of(columns: Sequence[Any]) -> Association:
     context, subject, id, kind, type, name, namespace, strong, guid, created, updated = columns
     return Association(
         Subject(context, subject),

@@ -29,12 +29,24 @@ from sigla.model import (
     Version,
 )
 from sigla.model import LATEST as NEWEST
+from sigla.ports.glances import AssociationPlace
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.regions import Peer
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.regions import giving
-from sigla.stores.sqlite import associations, changes, exporters, histories, journal, keks, lists, rows, speakers
+from sigla.stores.sqlite import (
+    associations,
+    changes,
+    exporters,
+    glances,
+    histories,
+    journal,
+    keks,
+    lists,
+    rows,
+    speakers,
+)
 from sigla.stores.sqlite.regions import EmbeddedRegion, check_open, role_of
 from sigla.stores.sqlite.unit import Reader
 
@@ -186,6 +198,17 @@ class EmbeddedCatalog:
             "SELECT context FROM subject WHERE name_key = ? AND highest AND context <> '.' ORDER BY key", (utf16(name),)
         )
         return tuple(context for (context,) in found)
+
+    # --- glances -----------------------------------------------------------------------------------------------------
+
+    def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:  # noqa: ARG002 - a row costs nothing here
+        return glances.contexts_after(self._unit, context)
+
+    def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:  # noqa: ARG002 - a row costs nothing here
+        return glances.keks_after(self._unit, name)
+
+    def associations_after(self, place: AssociationPlace | None, *, glance: int) -> Iterator[Association]:  # noqa: ARG002 - a row costs nothing here
+        return glances.associations_after(self._unit, place)
 
     # --- keys --------------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ The order of names is that of their UTF-16 code units, so that names are kept as
 """
 
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 import orjson
@@ -18,15 +18,15 @@ from sigla.ports.inventory import MISPLACED, UNFIT, UnreadableRow
 
 Noun = TypeVar("Noun")
 
-_KEK: Final = "SELECT key, kek FROM kek"
+KEK: Final = "SELECT key, kek FROM kek"
 _DEK: Final = "SELECT kek, subject, algorithm, version, dek FROM dek"
 
 # --- questions -------------------------------------------------------------------------------------------------------
 
 
 def kek(db: sqlite3.Connection, name: str) -> Kek | None:
-    found = db.execute(f"{_KEK} WHERE key = ?", (utf16(name),)).fetchone()
-    return found and _kek(found)
+    found = db.execute(f"{KEK} WHERE key = ?", (utf16(name),)).fetchone()
+    return found and kek_of(found)
 
 
 def is_stored(db: sqlite3.Connection, key: Mapping[str, Any]) -> bool:
@@ -39,7 +39,7 @@ def is_stored(db: sqlite3.Connection, key: Mapping[str, Any]) -> bool:
 
 
 def keks(db: sqlite3.Connection) -> Iterator[Kek]:
-    return map(_kek, db.execute(f"{_KEK} ORDER BY key").fetchall())
+    return map(kek_of, db.execute(f"{KEK} ORDER BY key").fetchall())
 
 
 def deks_counted(db: sqlite3.Connection, kek: str) -> CountedDeks:
@@ -84,8 +84,8 @@ def count(db: sqlite3.Connection) -> tuple[int, int, int]:
 
 def all_rows(db: sqlite3.Connection) -> Iterator[Kek | Dek | UnreadableRow]:
     """Every row of both tables."""
-    for row in db.execute(f"{_KEK} ORDER BY key").fetchall():
-        yield _readable(_kek, row, f"KEK {_text(row[0])}")
+    for row in db.execute(f"{KEK} ORDER BY key").fetchall():
+        yield _readable(kek_of, row, f"KEK {_text(row[0])}")
     for row in db.execute(f"{_DEK} ORDER BY kek, subject, algorithm, version").fetchall():
         kek, subject, algorithm, version, _ = row
         yield _readable(_dek, row, f"DEK {_text(subject)} {algorithm} version {version} under KEK {_text(kek)}")
@@ -98,7 +98,7 @@ def _readable(parse: Callable[[tuple[Any, ...]], Noun], row: tuple[Any, ...], pl
         return UnreadableRow(place)
 
 
-def _kek(row: tuple[Any, ...]) -> Kek:
+def kek_of(row: Sequence[Any]) -> Kek:
     """The KEK of a row. Raises one of UNFIT where it cannot be read, or belongs to another place."""
     *place, form = row
     found = records.kek(orjson.loads(form))
@@ -108,7 +108,7 @@ def _kek(row: tuple[Any, ...]) -> Kek:
 
 
 def _dek(row: tuple[Any, ...]) -> Dek:
-    """The DEK of a row; raises as `_kek` does."""
+    """The DEK of a row; raises as `kek_of` does."""
     *place, form = row
     found = records.dek(orjson.loads(form))
     if [*_name(found.name), found.version] != place:

@@ -11,6 +11,10 @@ from sigla.web.api.queries import FLAG, TEXT, Limit, Query, Text, Word
 from sigla.web.api.route import Body, Route
 
 KEYS: Final = "/console/api/keys"
+PART: Final = (
+    Query("after", TEXT, "What comes after this place, as the part before told it"),
+    Query("limit", Limit(100), "How many to tell at most"),
+)
 
 # fmt: off
 CONSOLE_ROUTES: Final = (
@@ -34,6 +38,15 @@ CONSOLE_ROUTES: Final = (
           lists=True, parses=True),
     Route("POST", "/console/api/decode", READ, console.decode, "What a record says, byte by byte", "DecodedRecord",
           body=Body("RecordToDecode", "decode"), operation="Decode operation"),
+    Route("GET", "/console/api/contexts", READ, console.context_part, "Contexts, a part of the list", "ContextPart",
+          query=PART, lists=True),
+    Route("GET", "/console/api/settings", READ, console.settings_part,
+          "Config and mode of subjects and contexts, a part of the list", "SettingsPart",
+          query=(Query("subjectPrefix", Text(":*:"), BEGINS), *PART), lists=True),
+    Route("GET", "/console/api/keks", READ, console.kek_part, "Key encryption keys, a part of the list", "KekPart",
+          query=PART, lists=True),
+    Route("GET", "/console/api/associations", READ, console.association_part,
+          "Which topics have which subjects, a part of the list", "AssociationPart", query=PART, lists=True),
     Route("GET", "/console/api/log", ADMIN, console.log, "Every change of the registry, newest first", "History",
           query=(Query("subject", TEXT, "Only what is about this subject"), *PAGED_SCHEMAS), registry_wide=True,
           lists=True),

@@ -110,6 +110,16 @@ _FOUND_SUBJECT: Final = _object(
     "deleted",
 )
 
+
+def _part(items: Shape) -> Shape:
+    return _object({"found": _list(items), "after": TEXT}, "after")
+
+
+def _items_of(name: str) -> Shape:
+    """What a list of the API has."""
+    return {"$ref": f"#/components/schemas/{name}/items"}
+
+
 CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "RegionShown": _REGION,
     "OtherRegionShown": _object(
@@ -117,6 +127,10 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     ),
     "FoundSubjects": _list(_FOUND_SUBJECT),
     "SearchedSubjects": _object({"found": _list(_FOUND_SUBJECT), "searched": NUMBER, "through": TEXT}, "through"),
+    "ContextPart": _part(TEXT),
+    "SettingsPart": _part(_items_of("Settings")),
+    "KekPart": _part({"$ref": "#/components/schemas/Kek"}),
+    "AssociationPart": _part(_items_of("Associations")),
     "DraftVerdict": _object(
         {
             "accepted": FLAG,

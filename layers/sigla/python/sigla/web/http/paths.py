@@ -20,10 +20,14 @@ _BEFORE_A_SUBJECT = frozenset({"subjects", "deks"})
 _ASSOCIATIONS = "associations"
 """What paths begin with whose bodies name subjects: those are in the context of the path."""
 _SCOPED_ROOTS = frozenset({"config", "mode"})
+_CONSOLE = ("console", "api")
 _LISTS_BY_PREFIX = frozenset(
-    {("schemas",), ("subjects",), ("settings",), ("console", "api", "subjects"), ("console", "api", "search")}
+    {
+        *(("schemas",), ("subjects",), ("settings",)),
+        *((*_CONSOLE, "subjects"), (*_CONSOLE, "search"), (*_CONSOLE, "settings")),
+    }
 )
-"""Paths of lists that `subjectPrefix` narrows; the last three are ours."""
+"""Paths of lists that `subjectPrefix` narrows; all but the first two are ours."""
 
 
 @dataclass(frozen=True, slots=True)

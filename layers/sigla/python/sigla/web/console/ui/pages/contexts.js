@@ -1,6 +1,7 @@
 /** The contexts: spaces of ids and subjects that know nothing of each other. */
 
 import { html } from "../vendor/preact.js";
+import { Listed } from "../lists.js";
 import { Asked, Heading, Later, Link, Table } from "../parts.js";
 import { segment } from "../registry.js";
 import { ConfigChange, ModeChange, scopeOf } from "../scope_settings.js";
@@ -9,7 +10,7 @@ export default function Contexts() {
   return html`
     <${Heading} title="Contexts" />
     <p class="lead">A context is a space of subjects and ids of its own. The default one has no name.</p>
-    <${Asked} path="contexts">
+    <${Listed} path="console/api/contexts?limit=50">
       ${(/** @type {string[]} */ found) => html`
         <${Table} label="Contexts" head=${["Context", "Compatibility", "Mode", ""]}>
           ${found.map((context) => html`<${Row} key=${context} context=${context} />`)}

@@ -7,6 +7,7 @@ import { askCounters, segment, useAsked, useCaller } from "../registry.js";
 
 const SHOWN = 10;
 const CHANGES = 5;
+const MOST_COUNTED = 100;
 
 export default function Overview() {
   const caller = useCaller();
@@ -34,11 +35,13 @@ export default function Overview() {
       ${caller?.has.includes("counters") && html`<${Registered} />`}
       <section aria-labelledby="contexts">
         <h2 id="contexts">Contexts</h2>
-        <${Asked} path="contexts">${(/** @type {string[]} */ found) => html`<p class="fact">${found.length}</p>`}<//>
+        <${Asked} path=${`console/api/contexts?limit=${MOST_COUNTED}`}>
+          ${(/** @type {import("../lists.js").Part} */ { found, after }) => html`<p class="fact">${after ? "more than " : ""}${found.length}</p>`}
+        <//>
         <p class="hint"><${Link} to="contexts">All contexts<//></p>
       </section>
-      <${IfAny} path="associations/resources/-/-?limit=1" to="associations" title="Associations">Topics that say which subject is theirs.<//>
-      <${IfAny} path="dek-registry/v1/keks?limit=1&deleted=true" to="encryption" title="Encryption">Keys for fields that are encrypted.<//>
+      <${IfAny} path="console/api/associations?limit=1" to="associations" title="Associations">Topics that say which subject is theirs.<//>
+      <${IfAny} path="console/api/keks?limit=1" to="encryption" title="Encryption">Keys for fields that are encrypted.<//>
       <section aria-labelledby="id">
         <h2 id="id">What does an id mean?</h2>
         <form class="row" onSubmit=${search}>
@@ -88,7 +91,7 @@ function Registered() {
 /** A card for what not every registry has; where that cannot be known, it says so. @param {{path: string, to: string, title: string, children?: any}} given */
 function IfAny({ path, to, title, children }) {
   const asked = useAsked(path);
-  if (!asked.failure && !asked.value?.length) return asked.value ? null : html`<${Waiting} isSlow=${asked.isSlow} />`;
+  if (!asked.failure && !asked.value?.found.length) return asked.value ? null : html`<${Waiting} isSlow=${asked.isSlow} />`;
   return html`<section aria-labelledby=${to}>
     <h2 id=${to}>${title}</h2>
     <${Answer} asked=${asked}>${() => html`<p>${children}</p><p class="hint"><${Link} to=${to}>All of them<//></p>`}<//>

@@ -1,14 +1,11 @@
 /** What is set, and where: for the default context, for contexts, and for subjects. */
 
 import { html } from "../vendor/preact.js";
-import { Asked, Heading, Later, Link, Name, Pager, split, Table } from "../parts.js";
+import { Listed } from "../lists.js";
+import { Asked, Heading, Later, Link, Name, split, Table } from "../parts.js";
 import { ConfigChange, ModeChange, others } from "../scope_settings.js";
 
-const PER_PAGE = 100;
-
-/** @param {{query: URLSearchParams}} given */
-export default function SettingsPage({ query: said }) {
-  const offset = Number(said.get("offset")) || 0;
+export default function SettingsPage() {
   return html`
     <${Heading} title="Settings" />
     <p class="lead">
@@ -17,11 +14,7 @@ export default function SettingsPage({ query: said }) {
     </p>
     <section aria-labelledby="default"><h2 id="default">Default context</h2><${Later} label="Show what the default context has">${() => html`<${OfDefault} />`}<//><div class="actions"><${ConfigChange} scope="" /><${ModeChange} scope="" /></div></section>
     <section aria-labelledby="set"><h2 id="set">What is set</h2>
-    <${Asked} path=${`settings?limit=${PER_PAGE + 1}&offset=${offset}`}>
-      ${(/** @type {any[]} */ found) => html`<${Settings} rows=${found.slice(0, PER_PAGE)} />
-        <${Pager} at=${offset} per=${PER_PAGE} shown=${Math.min(found.length, PER_PAGE)} hasMore=${found.length > PER_PAGE}
-          to=${(/** @type {number} */ to) => `settings${to ? `?offset=${to}` : ""}`} />`}
-    <//></section>
+    <${Listed} path="console/api/settings?limit=20">${(/** @type {any[]} */ found) => html`<${Settings} rows=${found} />`}<//></section>
   `;
 }
 

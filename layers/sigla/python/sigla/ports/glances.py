@@ -1,0 +1,45 @@
+"""Lists as a person pages through them: each from a place in it on, of a moment ago, paid for as far as one looks.
+
+What was written in the last second may be missing, or still be there. Where each read costs money a page costs the same
+wherever it begins, and however long the list is.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple, Protocol
+
+from sigla.associations.nouns import Association
+from sigla.keks.nouns import Kek
+
+
+class AssociationPlace(NamedTuple):
+    """Where an association stands in the list of all; each store has an order of its own.
+
+    name, namespace, id, kind: those of the resource. type: the association's own.
+    """
+
+    name: str
+    namespace: str
+    id: str
+    kind: str
+    type: str
+
+    @classmethod
+    def of(cls, one: Association) -> "AssociationPlace":
+        resource = one.resource
+        return cls(resource.name, resource.namespace, resource.id, resource.type, one.type)
+
+
+class Glances(Protocol):
+    """glance: so many are read at once, and more where they are wanted."""
+
+    def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
+        """`lists.Lists.contexts` behind a name; all of them behind an empty one."""
+        ...
+
+    def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
+        """`keks.port.KeyLists.keks` behind a name; all of them behind an empty one."""
+        ...
+
+    def associations_after(self, place: AssociationPlace | None, *, glance: int) -> Iterator[Association]:
+        """Every association behind a place, in an order of the store's own."""
+        ...

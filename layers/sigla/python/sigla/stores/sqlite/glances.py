@@ -1,0 +1,41 @@
+"""Lists from a place in them on (`ports.glances`), in the pages of `lists`: each row that is passed by has an index."""
+
+from collections.abc import Iterator
+
+from sigla.associations.nouns import Association
+from sigla.keks.nouns import Kek
+from sigla.keys import utf16
+from sigla.ports.glances import AssociationPlace
+from sigla.stores.sqlite import associations
+from sigla.stores.sqlite import keks as stored_keks
+from sigla.stores.sqlite.lists import Question, Where
+from sigla.stores.sqlite.unit import Reader
+
+_BEHIND_KEY = "key > ?"
+_CONTEXTS = Question("SELECT key, name FROM context WHERE listed AND {where} ORDER BY key", _BEHIND_KEY, 1)
+_KEKS = Question(f"{stored_keks.KEK} WHERE {{where}} ORDER BY key", _BEHIND_KEY, 1)
+
+_PLACE = "a.name, a.namespace, a.resource, a.kind, a.type"
+_ASSOCIATIONS = Question(
+    f"{associations.COLUMNS.replace('SELECT ', f'SELECT {_PLACE}, ')} WHERE {{where}} ORDER BY {_PLACE}",
+    f"({_PLACE}) > (?, ?, ?, ?, ?)",
+    5,
+)
+
+
+def contexts_after(unit: Reader, context: str) -> Iterator[str]:
+    return (name for _, name in _CONTEXTS.pages(unit, _behind(context)))
+
+
+def keks_after(unit: Reader, name: str) -> Iterator[Kek]:
+    return map(stored_keks.kek_of, _KEKS.pages(unit, _behind(name)))
+
+
+def _behind(name: str) -> Where:
+    return Where().but(_BEHIND_KEY, utf16(name)) if name else Where()
+
+
+def associations_after(unit: Reader, place: AssociationPlace | None) -> Iterator[Association]:
+    where = Where() if place is None else Where().but(_ASSOCIATIONS.position, *place)
+    found = _ASSOCIATIONS.pages(unit, where)
+    return (associations.association_of(columns[_ASSOCIATIONS.columns :]) for columns in found)

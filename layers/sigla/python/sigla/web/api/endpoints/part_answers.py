@@ -1,0 +1,41 @@
+"""Parts of lists for the console: each tells after which place the next one begins."""
+
+from dataclasses import replace
+
+from sigla.keks.rules import without_credentials
+from sigla.registry import Registry, parts
+from sigla.rules import names
+from sigla.web.api.exchange import Exchange
+from sigla.web.api.replies import json_answer
+from sigla.web.api.wire import answers
+from sigla.web.api.wire import associations as association_wire
+from sigla.web.api.wire import keks as kek_wire
+from sigla.web.api.wire import parts as wire
+from sigla.web.http.answer import Answer
+
+
+def context_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+    part = parts.context_part(registry, after, limit)
+    return json_answer(wire.part(part, told=str, place=str))
+
+
+def settings_part(exchange: Exchange, registry: Registry, *, subject_prefix: str, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+    search = names.search(subject_prefix)
+    if after:
+        search = replace(search, after=names.subject(after))
+    part = parts.settings_part(registry, search, limit)
+    return json_answer(
+        wire.part(part, told=lambda each: answers.scope_settings(*each), place=lambda each: each[0].qualified)
+    )
+
+
+def kek_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+    """Tells no credentials, also not to those who may write: the KEK itself does."""
+    part = parts.kek_part(registry, after, limit)
+    told = wire.part(part, told=lambda each: kek_wire.kek(without_credentials(each)), place=lambda each: each.name)
+    return json_answer(told)
+
+
+def association_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+    part = parts.association_part(registry, wire.read_association_place(after), limit)
+    return json_answer(wire.part(part, told=association_wire.listed, place=wire.association_place))

@@ -1,0 +1,38 @@
+"""Bodies of parts of lists, and places in lists as texts."""
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+from urllib.parse import quote, unquote
+
+from sigla.associations.nouns import Association
+from sigla.ports.glances import AssociationPlace
+from sigla.registry.parts import ListPart
+from sigla.web.http.refusals import NoSuchArgument
+
+T = TypeVar("T")
+
+
+def part(found: ListPart[T], *, told: Callable[[T], Any], place: Callable[[T], str]) -> dict[str, Any]:
+    """Tells the items, and as `after` where the next part begins, if there is one. place: that of an item."""
+    body: dict[str, Any] = {"found": [told(each) for each in found.found]}
+    return body | ({"after": place(found.found[-1])} if found.goes_on else {})
+
+
+def association_place(one: Association) -> str:
+    return _joined(AssociationPlace.of(one))
+
+
+def read_association_place(said: str) -> AssociationPlace | None:
+    """None for an empty text. Raises NoSuchArgument for what `association_place` never tells."""
+    return AssociationPlace(*_parted(said, len(AssociationPlace._fields))) if said else None
+
+
+def _joined(texts: tuple[str, ...]) -> str:
+    return "/".join(quote(each, safe="", errors="surrogatepass") for each in texts)
+
+
+def _parted(said: str, number: int) -> list[str]:
+    texts = [unquote(each, errors="surrogatepass") for each in said.split("/")]
+    if len(texts) != number:
+        raise NoSuchArgument
+    return texts

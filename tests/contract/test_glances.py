@@ -1,0 +1,88 @@
+"""Lists from a place in them on: parts put together are the list, however much is read at once."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any, Final
+
+import pytest
+
+from sigla.associations.nouns import Resource, in_order
+from sigla.changes import ConfigChanged, ContextDropped, VersionPurged
+from sigla.model import GLOBAL, REGISTRY_WIDE, Config, Search, Settings, Subject
+from sigla.ports.catalog import Catalog
+from sigla.ports.glances import AssociationPlace
+from sigla.stores.sqlite import lists
+from tests.associated import a_weak
+from tests.build import NOW, a_nonce, a_subject, registered
+from tests.contract.observing import ORDERS, head
+from tests.contract.test_keks import a_kek, write_kek
+
+NAMES: Final = ("a", "B", "\uff5e", "\U0001f600", "é", "x/y", "#", "a\tb")
+"""In no order."""
+IN_UTF16: Final = sorted(NAMES, key=lambda name: name.encode("utf-16-be"))
+
+
+@pytest.fixture(params=[2, 50])
+def glance(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    monkeypatch.setattr(lists, "PAGE", request.param)
+    return int(request.param)
+
+
+def gone_through(ask: Callable[[Any], Iterator[Any]], begin: Any, place: Callable[[Any], Any], most: int) -> list[Any]:
+    """The list in parts, each asked for from the end of the one before."""
+    found: list[Any] = []
+    while part := list(islice(ask(place(found[-1]) if found else begin), most)):
+        found += part
+    return found
+
+
+def test_contexts_go_on_behind_a_name(catalog: Catalog, glance: int) -> None:
+    """Those that are listed; the default context is not among them."""
+    for name in NAMES:
+        registered(catalog, a_subject(context=f".{name}"))
+    gone = a_subject(context=".0")
+    registered(catalog, gone)
+    catalog.commit(VersionPurged(catalog.snapshot(gone).head, catalog.history(gone)[0], NOW, a_nonce()))
+    catalog.commit(ContextDropped(".0", NOW, a_nonce()))
+    found = gone_through(lambda after: catalog.contexts_after(after, glance=glance), "", str, 3)
+    assert tuple(found) == catalog.contexts() == tuple(f".{name}" for name in IN_UTF16)
+
+
+def test_keks_go_on_behind_a_name(catalog: Catalog, glance: int) -> None:
+    """Without those that were removed for good."""
+    for name in NAMES:
+        write_kek(catalog, a_kek(name))
+    write_kek(catalog, None, catalog.kek("B"), unused=True)
+    found = gone_through(lambda after: catalog.keks_after(after, glance=glance), "", lambda kek: kek.name, 3)
+    assert found == list(catalog.keks())
+    assert [kek.name for kek in found] == [name for name in IN_UTF16 if name != "B"]
+
+
+def test_associations_go_on_behind_a_place(catalog: Catalog, glance: int) -> None:
+    """Each once, in whichever order the store has."""
+    registered(catalog, ORDERS)
+    for name in NAMES:
+        resource = Resource(name, "ns", f"id of {name}")
+        for type in ("value", "key"):
+            seen = catalog.associations_of_resource(resource.id)
+            catalog.commit(a_weak(head(catalog), resource, seen=seen, type=type))
+    found = gone_through(
+        lambda after: catalog.associations_after(after, glance=glance), None, AssociationPlace.of, most=3
+    )
+    assert in_order(found) == tuple(catalog.associations_named())
+    assert len(found) == 2 * len(NAMES)
+
+
+def test_settings_go_on_behind_a_scope(catalog: Catalog, glance: int) -> None:
+    """In every context, and in one."""
+    scopes = [GLOBAL, REGISTRY_WIDE, *(Subject(context, name) for context in (".", ".eu") for name in ("", *NAMES))]
+    for scope in dict.fromkeys(scopes):
+        catalog.commit(ConfigChanged(scope, Settings(), Config(level="FULL"), NOW, a_nonce()))
+    for search in (Search(context=None), Search(context=".eu"), Search()):
+
+        def settings(after: Subject | None, search: Search = search) -> Iterator[Any]:
+            return catalog.settings(replace(search, after=after, glance=glance))
+
+        found = gone_through(settings, None, lambda each: each[0], 3)
+        assert found == list(catalog.settings(search))

@@ -1,0 +1,95 @@
+"""`/console/api/contexts`, `settings`, `keks`, `associations`: lists in parts, each from the end of the one before."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from sigla.auth.permissions import principal
+from sigla.registry import Registry
+from tests.build import a_text
+from tests.unit.web.conftest import Client
+from tests.unit.web.test_console_api import asked_by
+
+JSON = {"content-type": "application/json"}
+NAMES = ("a", "B", "é", "\U0001f600", "%2F", "x y")
+IN_UTF16 = sorted(NAMES, key=lambda name: name.encode("utf-16-be"))
+
+
+@pytest.fixture
+def filled(client: Client) -> Client:
+    def sent(method: str, path: str, body: Any) -> None:
+        answer = client(method, path, body, JSON)
+        assert answer.status == 200, answer.text
+
+    for name in NAMES:
+        context = f":.{name}:"
+        sent("POST", f"/subjects/{quote(f'{context}s')}/versions", {"schema": a_text("A")})
+        sent("PUT", f"/config/{quote(context)}", {"compatibility": "FULL"})
+        sent("PUT", f"/mode/{quote(name, safe='')}", {"mode": "READONLY"})
+    sent("PUT", "/config", {"compatibility": "NONE"})
+    sent("PUT", "/mode/:.__GLOBAL:", {"mode": "READWRITE"})
+    for name in ("a", "b", "c"):
+        props = {"access.key.id": "hidden"} if name == "a" else {}
+        sent("POST", "/dek-registry/v1/keks", {"name": name, "kmsType": "kms", "kmsKeyId": "id", "kmsProps": props})
+    sent("POST", "/subjects/s/versions", {"schema": a_text("A")})
+    for at in range(5):
+        topic = {
+            "resourceName": f"orders-{at}",
+            "resourceNamespace": "ns",
+            "resourceId": f"{at}",
+            "resourceType": "topic",
+        }
+        subject = {"subject": "s", "associationType": "value", "lifecycle": "WEAK"}
+        sent("POST", "/associations", {**topic, "associations": [subject]})
+    return client
+
+
+def in_parts(client: Client, path: str, most: int) -> list[Any]:
+    found: list[Any] = []
+    after = ""
+    while True:
+        answer = client("GET", f"/console/api/{path}limit={most}{after}")
+        assert answer.status == 200, answer.text
+        found.append(answer.json["found"])
+        if "after" not in answer.json:
+            return found
+        after = f"&after={quote(answer.json['after'], safe='')}"
+
+
+@pytest.mark.parametrize("most", [1, 3, 100])
+def test_parts_put_together_are_the_list(filled: Client, most: int) -> None:
+    contexts = in_parts(filled, "contexts?", most)
+    assert [name for part in contexts for name in part] == filled("GET", "/contexts").json
+    assert {len(part) for part in contexts[:-1]} <= {most}
+    assert [kek["name"] for part in in_parts(filled, "keks?", most) for kek in part] == ["a", "b", "c"]
+    ids = [one["resourceId"] for part in in_parts(filled, "associations?", most) for one in part]
+    assert sorted(ids) == ["0", "1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize("most", [1, 3, 100])
+@pytest.mark.parametrize("prefix", ["", ":*:", ":.a:"])
+def test_what_holds_for_all_that_is_listed_comes_first_and_once(filled: Client, most: int, prefix: str) -> None:
+    said = f"subjectPrefix={quote(prefix)}&"
+    found = [each for part in in_parts(filled, f"settings?{said}", most) for each in part]
+    assert found == filled("GET", f"/settings?{said}").json
+    assert [each["subject"] for each in found[:2]] == [":.__GLOBAL:", ""]
+
+
+def test_credentials_of_a_kek_are_told_by_the_kek_alone(filled: Client) -> None:
+    assert "hidden" in filled("GET", "/dek-registry/v1/keks/a").text
+    assert "hidden" not in filled("GET", "/console/api/keks").text
+
+
+@pytest.mark.parametrize("after", ["a", "a/b/c/d", "a/b/c/d/e/f"])
+def test_a_place_that_was_never_told_is_no_place(filled: Client, after: str) -> None:
+    assert filled("GET", f"/console/api/associations?after={quote(after, safe='')}").status == 404
+
+
+def test_a_part_has_what_a_key_may_see_of_the_list(registry: Registry, filled: Client) -> None:
+    """The place after it is one of those that the key sees, too."""
+    reader = asked_by(registry, principal("ada", "reader", [":.a:", ":.x y:"]))
+    assert in_parts(reader, "contexts?", 1) == [["."], [".a"], [".x y"]]
+    assert in_parts(reader, "associations?", 1) == in_parts(reader, "keks?", 1) == [[]]
+    scopes = [each["subject"] for part in in_parts(reader, "settings?subjectPrefix=:*:&", 1) for each in part]
+    assert scopes == [":.__GLOBAL:", "", ":.a:", ":.x y:"]
