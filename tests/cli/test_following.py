@@ -69,6 +69,8 @@ def test_a_registry_gets_a_second_region_that_is_promoted(tables: Urls, capsys: 
     assert main(asked) == 0
     assert "begins 20 minutes after" in capsys.readouterr().out
     assert roles(here, there) == [("joining", 0, False), ("primary", 1, True)]
+    assert main(["regions", here, there]) == 0
+    assert "it can be promoted once its copy is complete" in capsys.readouterr().out
     with store(there) as held:
         register(held, "meanwhile")
     long_ago(there)
@@ -244,6 +246,9 @@ def test_whoever_took_over_gets_a_second_region_once_the_first_one_is_abandoned(
     assert main(["regions", "follow", third, here, *FOLLOW]) == 2
     assert "sigla regions abandon" in capsys.readouterr().err
     assert main(["regions", "abandon", here, "--yes"]) == 0
+    told = capsys.readouterr().out
+    assert "is given up" in told
+    assert "If its stack comes back, keep clients away from it" in told
     with store(here) as held:
         held.catalog.raise_counter(".", SchemaId(9 * rules.BLOCK))
         register(held, "alone")

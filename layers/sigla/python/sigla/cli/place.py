@@ -90,7 +90,8 @@ def explained(where: "Address | str") -> Iterator[None]:
     except StoreError as failure:
         cause = _reason(failure)
         kind = Misuse if isinstance(failure, Unusable) else Refused
-        raise kind(" ".join(f"In {where} {failure}{cause}.".split())) from None
+        said = " ".join(f"In {where} {failure}{cause}".split())
+        raise kind(said.rstrip(".") + ".") from None
     except BrokenPipeError:
         raise  # who reads what is told here has gone away
     except OSError as failure:

@@ -166,7 +166,9 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
         if not region.get("reconciled", True):
             print(f"  open     not all is brought from {shown_traces(region['out'])}")
             print("           `sigla rejoin` brings it; if that never comes back, `sigla regions abandon` gives it up")
-    if missing is not None:
+    if missing is not None and shown[0]["role"] == "joining":
+        print("The first one joins the second one: it can be promoted once its copy is complete.")
+    elif missing is not None:
         print("A forced promotion would lose nothing now." if not missing else "A forced promotion would lose now:")
         for sentence in missing:
             print(f"  {sentence}")

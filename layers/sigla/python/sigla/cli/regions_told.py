@@ -67,7 +67,10 @@ def tell_abandoned(here: str, given_up: "Trace | None") -> int:
         print("Nothing is left to be given up: nothing was changed.")
         return 0
     print(f"{given_up.name} is given up. Imports into {here} may bring its ids with another meaning from now on.")
-    if "://" in given_up.url:
+    if given_up.url.startswith("dynamodb"):
+        print("If its stack comes back, keep clients away from it: it takes writes until it reads of this, within a")
+        print("minute, and what it takes until then stays there.")
+    elif "://" in given_up.url:
         print(
             f"Do not start its server at {given_up.url} again: it would be closed, but what it takes until then stays."
         )
