@@ -17,7 +17,7 @@ from tests.attack.world import World
 from tests.contract.aws import Account, AwsStores
 from tests.unit.aws.checking import settle
 
-LOCAL: Final = {keys.HOLDERS: {"followed"}, keys.SETTINGS: {*ROLE_ATTRIBUTES, "form"}}
+LOCAL: Final = {keys.HOLDERS: {"followed"}, keys.ID: {"at"}, keys.SETTINGS: {*ROLE_ATTRIBUTES, "form"}}
 """Attributes that each side has for itself, by the sort key."""
 OWN: Final = {keys.principals_pk(""), keys.aside_pk(""), keys.copying_pk(""), keys.segments_pk("")}
 """Partitions that each side has for itself."""

@@ -52,6 +52,11 @@ def equals(**attributes: Any) -> Condition:
     return Condition(" AND ".join(clauses), seen)
 
 
+def earlier(at: int) -> Condition:
+    """What has a time is of an earlier one."""
+    return Condition("attribute_not_exists(#at) OR #at < :at", {"at": at})
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """One of a transaction's; `arguments` are in DynamoDB's form, without the table's name. when: what it rests on.

@@ -112,7 +112,7 @@ def _registered(tools: Tools, changes: Sequence[Registered], at: int) -> CommitP
             held = (held_once_more(tools.places, BodyKey(context, each.row.id), each.row.guid) for each in within)
             counted += chain.from_iterable(held)
             continue
-        ledger = tools.ledger(context)
+        ledger = tools.ledger(context, (at, within[0].nonce))
         gone = [standing(tools, each) if rests_on_counts(each) else [] for each in within]
         ledger.read([*(each.row for each in within), *(stored.row for some in gone for stored in some)])
         for each, removed in zip(within, gone, strict=True):

@@ -40,9 +40,9 @@ from sigla.changes import (
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Row, Settings, Subject
 from sigla.stores.dynamodb import associations, exporters, items, keks, versions
-from sigla.stores.dynamodb.actions import PRESENT, Action, Condition, delete, equals, put, update
+from sigla.stores.dynamodb.actions import PRESENT, Action, Condition, delete, earlier, equals, put, update
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier, moved
+from sigla.stores.dynamodb.plans import CommitPlan, Tools, moved
 from sigla.stores.dynamodb.reading import newest
 from sigla.stores.dynamodb.values import Item
 from sigla.stores.dynamodb.versions import referrals, removal
@@ -74,7 +74,7 @@ InOneTransaction = (
 
 
 def plan(tools: Tools, change: InOneTransaction, at: int) -> CommitPlan:
-    """Raises Conflict, InvalidSubject, TooManyPurged."""
+    """Raises Conflict, InvalidSubject, TooEarly, TooManyPurged."""
     match change:
         case Registered():
             return versions.register(tools, change, at)

@@ -11,6 +11,7 @@ from sigla.model import BodyKey
 from sigla.regions import moved
 from sigla.stores.dynamodb import changes, histories, sweeping
 from sigla.stores.dynamodb.actions import Action, checked, put, rests_on_another
+from sigla.stores.dynamodb.ids import TooEarly
 from sigla.stores.dynamodb.numbers import numbered
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.principals import AwsPrincipals
@@ -69,7 +70,11 @@ class Commits:
         by = self._principals.token_of(change.author, change.ts) if journaled else ""
         for _ in range(TRIES):
             at = self._time.next(change.ts)
-            planned = plan(at)
+            try:
+                planned = plan(at)
+            except TooEarly as early:
+                self._time.observe(early.at)
+                continue
             guard = self.tools.fence.guard(change.epoch)
             epoch = guard.epoch or self._epoch
             if epoch and journaled:

@@ -15,9 +15,9 @@ from sigla.errors import Conflict
 from sigla.exporters import records
 from sigla.exporters.nouns import START, Exporter, ExporterProgress, ExporterState, Position
 from sigla.ports.inventory import MISPLACED, UNFIT, ProgressAlone, UnreadableRow
-from sigla.stores.dynamodb.actions import equals, update
+from sigla.stores.dynamodb.actions import earlier, equals, update
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier
+from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item, packed, unpacked
 

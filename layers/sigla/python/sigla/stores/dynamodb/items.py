@@ -9,7 +9,7 @@
                   that of the whole registry also has role, kind, turn: what the region is (`fence`)
     NEXT          next: the last id given; ceiling, epoch, first, once the registry has a role (`regions`)
     ROLE          epoch, kind, open, turn: what the region is, for commits to check
-    ID            ids: every id that stands for the content, the one last written first
+    ID            ids: every id that stands for the content, the one last written first; at: when imports decided that
     HOLDERS       count, buried, displaced: name, version, generation, ts and revision of the last holder, where an
                   import has written over it; good only without a holder, and while something stands in that place
     @… (holder)   context, name, version, generation, deleted, ts, revision
@@ -36,8 +36,8 @@
     DELIVERED     through: a number; a bus has taken the events of every segment up to it
     TALLY         versions: how many the registry holds, where that is bounded; counted: when they were counted last
 
-followed: of HOLDERS, in a region that follows another one (`stamped`). moves: of SETTINGS, a context, KEK and EXPORTER,
-in a registry with a second region (`numbers`).
+known: of HOLDERS, of an id that an import has brought (`ids`). followed: in a region that follows, too (`stamped`).
+moves: of SETTINGS, a context, KEK and EXPORTER, in a registry with a second region (`numbers`).
 
 hidden: rows with an older revision are soft-deleted, whatever they say: the mark of a subject's soft delete.
 

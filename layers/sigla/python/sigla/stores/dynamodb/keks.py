@@ -13,9 +13,9 @@ from sigla.changes import DeksChanged, DekWrite, KekChanged
 from sigla.keks import records
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen, ListedDek
 from sigla.ports.inventory import MISPLACED
-from sigla.stores.dynamodb.actions import Action, Condition, delete, equals, put, update
+from sigla.stores.dynamodb.actions import Action, Condition, delete, earlier, equals, put, update
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import CommitPlan, Tools, earlier
+from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.values import Item, packed, unpacked
 
 _NO_ACTIVE = Condition("#active = :none", {"none": 0})

@@ -19,10 +19,10 @@ from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
 from sigla.ports.inventory import MISPLACED, UNFIT, ProgressAlone, UnreadableRow
 from sigla.stores.dynamodb import associations, exporters, items, keks
-from sigla.stores.dynamodb.actions import Action, Key, condition_check, delete, equals, put, update
+from sigla.stores.dynamodb.actions import Action, Key, condition_check, delete, earlier, equals, put, update
 from sigla.stores.dynamodb.commits import TRIES, Commits
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import CommitPlan, earlier, unmoved
+from sigla.stores.dynamodb.plans import CommitPlan, unmoved
 from sigla.stores.dynamodb.reading import states
 from sigla.stores.dynamodb.values import Item
 

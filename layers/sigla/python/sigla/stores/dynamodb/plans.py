@@ -14,9 +14,9 @@ from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import BodyKey, Subject
 from sigla.ports.clock import Clock
 from sigla.stores.dynamodb import items
-from sigla.stores.dynamodb.actions import Action, Condition, equals, update
+from sigla.stores.dynamodb.actions import Action, Condition, earlier, equals, update
 from sigla.stores.dynamodb.fence import Fence
-from sigla.stores.dynamodb.ids import Ledger
+from sigla.stores.dynamodb.ids import NEVER, Ledger, Stamp
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.reading import Life, life
 from sigla.stores.dynamodb.table import Table
@@ -61,8 +61,9 @@ class Tools:
             raise Conflict
         return found
 
-    def ledger(self, context: str) -> Ledger:
-        return Ledger(self.table, self.places, context)
+    def ledger(self, context: str, stamp: Stamp = NEVER) -> Ledger:
+        """stamp: of the commit, where that brings ids along."""
+        return Ledger(self.table, self.places, context, stamp)
 
 
 def unmoved(head: Head, at: int, *, referred: bool = False) -> Condition:
@@ -72,10 +73,6 @@ def unmoved(head: Head, at: int, *, referred: bool = False) -> Condition:
         # A head without a commit of its own has the count only if something refers to it.
         seen &= equals(referred=head.referred if head.revision else head.referred or None)
     return seen & earlier(at)
-
-
-def earlier(at: int) -> Condition:
-    return Condition("attribute_not_exists(#at) OR #at < :at", {"at": at})
 
 
 def moved(

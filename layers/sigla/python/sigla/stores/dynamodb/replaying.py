@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 import orjson
 
 from sigla import journal, keys
-from sigla.changes import AssociationsChanged, Change, IdBuried, ImportBegun, NumberingSet, Registered
+from sigla.changes import AssociationsChanged, Change, IdBuried, ImportBegun, Imported, NumberingSet, Registered
 from sigla.errors import Closed, Conflict
 from sigla.journal import UnknownCommit
 from sigla.model import BodyKey, SchemaId
@@ -30,11 +30,12 @@ from sigla.registry.tombstones import settle
 from sigla.stores.dynamodb import associations, changes, histories, imports, sweeping
 from sigla.stores.dynamodb.actions import Action, equals, put, resting_on
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
+from sigla.stores.dynamodb.ids import NEVER, Stamp
 from sigla.stores.dynamodb.journal import AwsJournal
 from sigla.stores.dynamodb.numbers import is_numbered, number_name, with_number
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.reading import life
-from sigla.stores.dynamodb.stamped import Stamp, StampedLedger
+from sigla.stores.dynamodb.stamped import StampedLedger
 from sigla.stores.dynamodb.table import MOST_ACTIONS, Cancelled
 from sigla.stores.dynamodb.told_commits import KeptCommits, ToldCommit, numbers_of, row_of_number
 from sigla.stores.dynamodb.values import Item, packed
@@ -63,12 +64,14 @@ class AwsShipper:
 
 @dataclass(frozen=True, slots=True)
 class _ReplayTools(Tools):
-    """stamp: of the commit that is carried out."""
+    """told_stamp: of the commit that is carried out. brought: the ids that it has brought along."""
 
-    stamp: Stamp
+    told_stamp: Stamp
+    brought: frozenset[BodyKey]
 
-    def ledger(self, context: str) -> StampedLedger:
-        return StampedLedger(self.table, self.places, context, stamp=self.stamp)
+    def ledger(self, context: str, stamp: Stamp = NEVER) -> StampedLedger:  # noqa: ARG002 - each has that of its source
+        brought = frozenset(key.id for key in self.brought if key.context == context)
+        return StampedLedger(self.table, self.places, context, self.told_stamp, brought=brought)
 
 
 class AwsReplayer(KeptCommits):
@@ -157,7 +160,7 @@ class AwsReplayer(KeptCommits):
         return self._table.get(self._places.holders(key)) is not None
 
     def _planned(self, told: ToldCommit, change: Change) -> CommitPlan:
-        tools, at = self._tools_of(told), told.at
+        tools, at = self._tools_of(told, _brought(change)), told.at
         match change:
             case NumberingSet():
                 return CommitPlan([])
@@ -209,10 +212,9 @@ class AwsReplayer(KeptCommits):
         rows = histories.items_of(self._places, told.row, told.at)
         return [put(self._places.journal(told.at, told.nonce), form), *rows]
 
-    def _tools_of(self, told: ToldCommit) -> _ReplayTools:
-        return _ReplayTools(
-            self._tools.table, self._places, self._tools.fence, self._tools.clock, (told.at, told.nonce)
-        )
+    def _tools_of(self, told: ToldCommit, brought: Iterable[BodyKey] = ()) -> _ReplayTools:
+        tools, stamp = self._tools, (told.at, told.nonce)
+        return _ReplayTools(tools.table, self._places, tools.fence, tools.clock, stamp, frozenset(brought))
 
     # --- afterwards --------------------------------------------------------------------------------------------------
 
@@ -247,3 +249,15 @@ def _head_action(action: Action, found: Item) -> Action:
     if "revision" in action.sets and action.sets["revision"] != (revision or 0) + 1:
         raise Conflict
     return resting_on(action, equals(revision=revision, at=at), {**action.sets, "at": max(action.sets["at"], at or 0)})
+
+
+def _brought(change: Change) -> Iterator[BodyKey]:
+    """The ids whose place among those of their content it has decided, as it was at the source."""
+    match change:
+        case Registered(imported=True) | Imported():
+            yield from change.ids
+        case AssociationsChanged(registered=registered):
+            for each in registered:
+                yield from _brought(each)
+        case _:
+            return

@@ -16,6 +16,7 @@ from sigla.model import BodyKey, Guid, SchemaId, Subject
 from sigla.stores.dynamodb import items, sweeping
 from sigla.stores.dynamodb.actions import Action, Key, delete, put, update
 from sigla.stores.dynamodb.copied_subjects import VERSION, attributes, generation_of
+from sigla.stores.dynamodb.ids import KNOWN
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import Item
 
@@ -97,11 +98,12 @@ class Settling:
                 yield put(self._tools.places.holders(key), wanted)
 
     def _counted(self, standing: Item | None, count: int) -> Item:
-        """An id without a holder is displaced or buried, as it was."""
+        """An id without a holder is displaced or buried, as it was; what was decided on it stands."""
+        known: Item = {KNOWN: standing[KNOWN]} if standing and KNOWN in standing else {}
         if count:
-            return {"count": count}
+            return {"count": count} | known
         displaced = standing.get("displaced") if standing else None
-        return {"count": 0, **({"displaced": displaced} if displaced is not None else {"buried": True})}
+        return {"count": 0, **({"displaced": displaced} if displaced is not None else {"buried": True})} | known
 
     def _contents(self, shared: _Shared) -> Iterator[Action]:
         """The order of several ids is that of the source."""
@@ -114,7 +116,8 @@ class Settling:
             wanted = [id for id in standing if id in alive or _is_displaced(shared, BodyKey(context, id))]
             wanted += sorted(alive - set(wanted))
             if wanted != standing:
-                yield put(key, {"ids": wanted}) if wanted else delete(key)
+                at = shared.ids[key].get("at") if key in shared.ids else None
+                yield put(key, {"ids": wanted, "at": at}) if wanted else delete(key)
 
     def _associations(self, shared: _Shared) -> Iterator[Action]:
         places = self._tools.places

@@ -1,13 +1,14 @@
 """Which ids are held, counted in a region that follows: commits that share an id come in any order, and end the same.
 
 The count of holders is a sum, and an id without holders is buried: that rests on no order. Two things do, and only
-imports bring them about: which of several ids of one content was written last, and whether the last holder was written
-over (`Catalog.displaced`). So each id has the times of its commits beside its count, as no other row has them:
+imports bring them about. Which of several ids of one content was written last is told by the decisions on each
+(`ids.Decision`), of which the latest counts. Whether the last holder was written over (`Catalog.displaced`) is told by
+a time beside the count of the id, as no other row has it:
 
-    followed      of HOLDERS: known, when its content was last written under it; last, when it was last written, removed
-                  or displaced, each as time and nonce; and the holder that `last` has displaced
+    followed      of HOLDERS: when the id was last written, removed or displaced, as time and nonce; and the holder that
+                  this has displaced
 
-What is older than that changes neither. A region that takes over has no use for it, and lets it go.
+What is older than that changes neither.
 """
 
 from collections.abc import Iterable
@@ -15,24 +16,19 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from sigla.model import BodyKey, Guid, Row, SchemaId
-from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.actions import ABSENT, Action, condition_check, delete, equals, put
-from sigla.stores.dynamodb.ids import Ledger
+from sigla.stores.dynamodb.ids import KNOWN, NEVER, Decision, Ledger, Stamp, place
 from sigla.stores.dynamodb.items import LastHolder
 from sigla.stores.dynamodb.values import Item, packed, unpacked
 
-Stamp = tuple[int, str]
-"""Time and nonce of a commit."""
-
 FOLLOWED: Final = "followed"
-_NEVER: Final[Stamp] = (0, "")
 
 
 @dataclass(slots=True)
 class _StampedId:
     seen: Item | None
     count: int
-    known: Stamp
+    known: Decision | None
     last: Stamp
     displaced: Any
     touched: bool = False
@@ -40,12 +36,12 @@ class _StampedId:
     @classmethod
     def of(cls, item: Item | None) -> "_StampedId":
         if item is None:
-            return cls(None, 0, _NEVER, _NEVER, None)
+            return cls(None, 0, None, NEVER, None)
         if FOLLOWED not in item:
             displaced = unpacked(item["displaced"]) if "displaced" in item else None
-            return cls(item, item["count"], _NEVER, _NEVER, displaced)
-        known_at, known_nonce, at, nonce, displaced = unpacked(item[FOLLOWED])
-        return cls(item, item["count"], (known_at, known_nonce), (at, nonce), displaced)
+            return cls(item, item["count"], Decision.of(item), NEVER, displaced)
+        *_, at, nonce, displaced = unpacked(item[FOLLOWED])
+        return cls(item, item["count"], Decision.of(item), (at, nonce), displaced)
 
     @property
     def is_displaced(self) -> bool:
@@ -54,6 +50,9 @@ class _StampedId:
     @property
     def is_gone(self) -> bool:
         return self.count <= 0 and self.displaced is None
+
+    def decided(self, decision: Decision) -> None:
+        self.known = max(self.known or decision, decision)
 
     def happened(self, stamp: Stamp, displaced: LastHolder | None) -> None:
         """Something was done with it then, which leaves it displaced or not."""
@@ -66,15 +65,16 @@ class _StampedId:
             "count": self.count,
             "buried": self.is_gone or None,
             "displaced": packed(self.displaced) if self.is_displaced else None,
-            FOLLOWED: packed([*self.known, *self.last, self.displaced]),
+            KNOWN: self.known.value() if self.known else None,
+            FOLLOWED: packed([*self.last, self.displaced]),
         }
 
 
 @dataclass(slots=True)
 class StampedLedger(Ledger):
-    """stamp: of the commit that is carried out."""
+    """stamp: of the commit that is carried out. brought: ids that it has decided on; one that is displaced besides."""
 
-    stamp: Stamp = _NEVER
+    brought: frozenset[SchemaId] = frozenset()
     _ids: dict[SchemaId, _StampedId] = field(default_factory=dict)
 
     def read(self, rows: Iterable[Row]) -> None:
@@ -82,7 +82,7 @@ class StampedLedger(Ledger):
         of_guid = {row.guid: self.places.content(self.context, row.guid) for row in rows}
         found = self.table.get_many([*of_guid.values(), *map(self._place, {row.id for row in rows})])
         for guid, key in of_guid.items():
-            self._seen[guid] = list(items.ids(found.get(key)))
+            self._read_content(guid, found.get(key))
         others = {id for ids in self._seen.values() for id in ids} - {row.id for row in rows}
         found |= self.table.get_many([self._place(id) for id in others])
         for id in others | {row.id for row in rows}:
@@ -92,7 +92,8 @@ class StampedLedger(Ledger):
     def add(self, row: Row, *, imported: bool) -> None:  # noqa: ARG002 - each is as it was at the source
         held = self._ids[row.id]
         held.count += 1
-        held.known = max(held.known, self.stamp)
+        if row.id in self.brought:
+            self._decide(row, first=True)
         held.happened(self.stamp, None)
 
     def remove(self, row: Row, last: LastHolder | None = None) -> None:
@@ -101,12 +102,12 @@ class StampedLedger(Ledger):
         held.happened(self.stamp, last)
 
     def displace(self, row: Row, last: LastHolder, *, known: bool) -> None:
-        held, at = self._ids[row.id], self.stamp
-        if known:
-            held.known = max(held.known, at)
-        elif at >= held.last:
-            held.known = (-at[0], at[1])  # behind all others
-        held.happened(at, last)
+        self._decide(row, first=known)
+        self._ids[row.id].happened(self.stamp, last)
+
+    def _decide(self, row: Row, *, first: bool) -> None:
+        self._ids[row.id].decided(Decision(*self.stamp, len(self._decided), first))
+        self._decided.append(row.guid)
 
     def settle(self) -> tuple[BodyKey, ...]:
         lost = (id for id, held in self._ids.items() if held.touched and held.is_gone and not _was_buried(held))
@@ -124,14 +125,15 @@ class StampedLedger(Ledger):
 
     def _known_by(self, guid: Guid) -> Action:
         """The ids of a content that mean something, the one last written first."""
-        key, seen = self.places.content(self.context, guid), self._seen[guid]
+        key, seen, at = self.places.content(self.context, guid), self._seen[guid], self._at[guid]
         own = {id for id, of in self._guids.items() if of == guid}
         alive = [id for id in dict.fromkeys([*seen, *own]) if not self._ids[id].is_gone]
-        ids = sorted(alive, key=lambda each: self._ids[each].known, reverse=True)
-        when = equals(ids=list(seen)) if seen else ABSENT
-        if ids == seen:
+        ids = sorted(alive, key=lambda each: place(self._ids[each].known), reverse=True)
+        when = equals(ids=list(seen), at=at) if seen else ABSENT
+        decided = max((known.at for each in ids if (known := self._ids[each].known)), default=None)
+        if (ids, decided) == (seen, at):
             return condition_check(key, when)
-        return put(key, {"ids": ids}, when) if ids else delete(key, when)
+        return put(key, {"ids": ids, "at": decided}, when) if ids else delete(key, when)
 
     def _place(self, id: SchemaId) -> tuple[str, str]:
         return self.places.holders(BodyKey(self.context, id))

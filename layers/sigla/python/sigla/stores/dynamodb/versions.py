@@ -20,6 +20,7 @@ from sigla.stores.dynamodb.actions import (
     Key,
     condition_check,
     delete,
+    earlier,
     equals,
     put,
     update,
@@ -27,7 +28,7 @@ from sigla.stores.dynamodb.actions import (
 from sigla.stores.dynamodb.ids import Ledger, held_once_more
 from sigla.stores.dynamodb.items import LastHolder, Stored
 from sigla.stores.dynamodb.places import Places
-from sigla.stores.dynamodb.plans import TELLING, CommitPlan, Tools, earlier, moved, unmoved
+from sigla.stores.dynamodb.plans import TELLING, CommitPlan, Tools, moved, unmoved
 from sigla.stores.dynamodb.reading import newest
 from sigla.stores.dynamodb.table import MOST_ACTIONS
 from sigla.stores.dynamodb.values import Item
@@ -47,14 +48,14 @@ class TooManyPurged(Exception):
 
 
 def register(tools: Tools, change: Registered, at: int) -> CommitPlan:
-    """Raises Conflict, InvalidSubject, TooManyPurged."""
+    """Raises Conflict, InvalidSubject, TooEarly, TooManyPurged."""
     head, row, places = change.head, change.row, tools.places
     check_room(change, MOST_ACTIONS)
     if not rests_on_counts(change):
         counted = held_once_more(places, BodyKey(head.subject.context, row.id), row.guid)
         return bring(tools, change, at).plan(counted)
     removed = standing(tools, change)
-    ledger = tools.ledger(head.subject.context)
+    ledger = tools.ledger(head.subject.context, (at, change.nonce))
     ledger.read([row, *(stored.row for stored in removed)])
     counted, garbage = count(places, ledger, change, removed)
     buried = ledger.settle()
@@ -101,10 +102,10 @@ def bring(tools: Tools, change: Registered, at: int) -> "Brought":
 
 
 def import_(tools: Tools, change: Imported, at: int) -> CommitPlan:
-    """Raises Conflict, InvalidSubject."""
+    """Raises Conflict, InvalidSubject, TooEarly."""
     subject = change.head.subject
     keys.check_length(subject)
-    ledger = tools.ledger(subject.context)
+    ledger = tools.ledger(subject.context, (at, change.nonce))
     ledger.read(each.row for each in change.versions)
     for each in change.versions:
         ledger.add(each.row, imported=True)
@@ -113,10 +114,10 @@ def import_(tools: Tools, change: Imported, at: int) -> CommitPlan:
 
 
 def displace(tools: Tools, change: Displaced, at: int) -> CommitPlan:
-    """Raises Conflict, InvalidSubject."""
+    """Raises Conflict, InvalidSubject, TooEarly."""
     head, row = change.head, change.row
     keys.check_length(head.subject)
-    ledger = tools.ledger(head.subject.context)
+    ledger = tools.ledger(head.subject.context, (at, change.nonce))
     ledger.read([row])
     ledger.displace(row, LastHolder.of(head.subject, row, head.generation), known=change.known)
     return CommitPlan([moved(tools, change, at, {}, referred=False), *ledger.actions()])
