@@ -100,7 +100,7 @@ class Failed:
 
     status: int
     body: str
-    says: str
+    says: str | re.Pattern[str]
 
     @classmethod
     def refused(cls, status: int, code: int) -> "Failed":
@@ -118,6 +118,7 @@ FAILED: Final = {
     "forbidden": Failed.refused(403, 40301),
     "unauthorised": Failed.refused(401, 40101),
     "silence": Failed(0, "", "The registry does not answer"),
+    "another shape": Failed(200, '{"shape": "wrong"}', re.compile("answer cannot be shown|answer is not of a reg")),
     "a page of a proxy": Failed(200, "<html>Sign in to our network</html>", "The answer is not of a registry"),
 }
 

@@ -51,6 +51,27 @@ def test_a_restricted_key_sees_its_own_and_is_told_why_not_others(opened: Opens,
         expect(page.get_by_text("40301").first).to_be_visible()
 
 
+def test_an_answer_of_another_shape_is_not_shown_as_nothing(registry: Server, opened: Opens) -> None:
+    """What stands before a registry may answer with JSON of its own."""
+
+    def answer(route: Route) -> None:
+        if route.request.resource_type == "fetch" and not route.request.url.endswith("/caller"):
+            route.fulfill(json={"status": "ok"})
+        else:
+            route.continue_()
+
+    page = opened(registry, "decode")
+    settled(page)
+    page.route("**", answer)
+    for path in ("", "subjects", "settings", "encryption", "log"):
+        page.goto(f"{registry.url}/console/{path}")
+        expect(page.get_by_text("This answer cannot be shown").first, path).to_be_visible()
+        settled(page)
+        expect(
+            page.get_by_text(re.compile(r"^(Nothing|No (topic|subject)|This registry keeps no)")), path
+        ).to_have_count(0)
+
+
 @pytest.mark.parametrize("status, told", [(500, "50001"), (0, "The registry does not answer")])
 def test_an_answer_that_fails_says_so_in_its_place_and_the_rest_works(
     registry: Server, opened: Opens, status: int, told: str

@@ -6,12 +6,6 @@ import { ask } from "./registry.js";
 
 /** @typedef {{found: any[], after?: string}} Part after: where the next one begins; without it nothing is behind */
 
-/** An answer that is no part of a list is told as such. @param {any} read @returns {Part} */
-function asPart(read) {
-  if (Array.isArray(read?.found)) return read;
-  throw new Error("it is no part of a list.");
-}
-
 /**
  * What a list has, as far as it was told: shown by the child, a function of it.
  *
@@ -19,7 +13,7 @@ function asPart(read) {
  */
 export function Listed({ path, children }) {
   return html`<${Asked} key=${path} path=${path}>
-    ${(/** @type {any} */ first) => html`<${Going} key=${JSON.stringify(first)} path=${path} first=${asPart(first)}>${children}<//>`}
+    ${(/** @type {any} */ first) => html`<${Going} key=${JSON.stringify(first)} path=${path} first=${first}>${children}<//>`}
   <//>`;
 }
 
@@ -35,7 +29,8 @@ function Going({ path, first, children }) {
     setFailure("");
     setBusy(true);
     try {
-      const next = asPart(await ask(`${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after ?? "")}`, controller.signal));
+      /** @type {Part} */
+      const next = await ask(`${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after ?? "")}`, controller.signal);
       setPart({ found: [...found, ...next.found], after: next.after });
     } catch (problem) {
       if (!controller.signal.aborted) setFailure(told(asFailure(problem)));

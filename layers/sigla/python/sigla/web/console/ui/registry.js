@@ -1,6 +1,7 @@
 /** The registry as the console asks it: who asks, what is asked, and what went wrong, in words for a person. */
 
 import { useEffect, useLayoutEffect, useState } from "./vendor/preact.js";
+import { isOfShape } from "./shapes.js";
 
 /** Where the console is, and the registry that serves it. A front door may put both below a path of its own. */
 export const CONSOLE = new URL("../../", import.meta.url);
@@ -251,8 +252,9 @@ function refusedToken(token) {
 export async function ask(path, signal, change) {
   const { answer, body } = await answered(path, signal, change);
   const read = asJson(body);
-  if (answer.ok && (read !== undefined || !body)) return read;
-  throw refusal(answer, read);
+  if (!answer.ok || (read === undefined && body)) throw refusal(answer, read);
+  if (!change?.isChange && !isOfShape(path, read)) throw new Failure(answer.status, 0, "This answer cannot be shown: it is not what was asked for.");
+  return read;
 }
 
 /** What the server counts, as Prometheus' text. Raises Failure. @param {string} path @param {AbortSignal} [signal] */
