@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,9 +19,10 @@ from typing import Any
 
 import psutil
 import pytest
+from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from localstack.server import Server, running, session, taken
+from localstack.server import CREDENTIALS, Server, running, session, taken
 from sigla_pipelines.connectors.maven import Unavailable
 from tests.caches import needs_memcached, needs_valkey
 from tests.localstack.conftest import gone, running_as
@@ -103,6 +105,30 @@ def one_more(name: str) -> dict[str, Any]:
 
 def number(dynamodb: Any, name: str) -> int:
     return int(dynamodb.get_item(**row(name), ConsistentRead=True).get("Item", {}).get("n", {"N": "0"})["N"])
+
+
+def test_a_region_that_is_lost_answers_503_until_it_is_back(server: Server) -> None:
+    """The others go on."""
+
+    def asked(region: str) -> int:
+        told = session(server.endpoint, CREDENTIALS | {"AWS_DEFAULT_REGION": region})
+        with closing(told.client("dynamodb", config=Config(retries={"max_attempts": 0}))) as dynamodb:
+            try:
+                return int(dynamodb.list_tables()["ResponseMetadata"]["HTTPStatusCode"])
+            except ClientError as refused:
+                return int(refused.response["ResponseMetadata"]["HTTPStatusCode"])
+
+    def outage(method: str) -> list[str]:
+        request = urllib.request.Request(f"{server.endpoint}/_sigla/lost/eu-central-1", method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return list(json.load(answer))
+
+    assert outage("PUT") == ["eu-central-1"]
+    try:
+        assert (asked("eu-central-1"), asked("us-east-1")) == (503, 200)
+    finally:
+        assert outage("DELETE") == []
+    assert asked("eu-central-1") == 200
 
 
 def test_a_taken_port_is_refused_before_anything_starts(tmp_path: Path) -> None:
