@@ -37,6 +37,7 @@ NAMES = (
     "exporters",
     "following",
     "following_on_aws",
+    "keys_on_aws",
 )
 ON_SPARK = ("load_topic", "land", "many_topics", "upsert", "audit")
 """Those that take Java and Spark minutes, also in small; `make bench` runs them, the tests do not."""

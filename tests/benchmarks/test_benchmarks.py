@@ -17,7 +17,7 @@ from localstack import dynamodb
 from tests.loops import threads_loop
 
 ROOT = Path(__file__).parents[2]
-ON_AN_ENGINE = {"register_on_aws", "following_on_aws", "cold_start", "console"}
+ON_AN_ENGINE = {"register_on_aws", "following_on_aws", "keys_on_aws", "cold_start", "console"}
 SLOW = {
     "check_files",
     "client_calls",
@@ -28,6 +28,7 @@ SLOW = {
     "following_on_aws",
     "herd",
     "import_time",
+    "keys_on_aws",
     "serve_cpu",
     "start_up",
     "tls",
