@@ -1,12 +1,14 @@
 """After a promotion by force an id without a version means what its body says, and nothing else is known of it."""
 
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from sigla.errors import SchemaNamedNotFound
+from sigla.errors import Closed, SchemaNamedNotFound
 from sigla.model import BodyKey, SchemaId
-from sigla.regions.adoption import AdoptedIds, adopted, given_before
+from sigla.regions.adoption import AdoptedIds, adopted, given_before, out_since
 from sigla.regions.nouns import Counter, RegionKind, Role
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -26,7 +28,9 @@ def store() -> Iterator[EmbeddedStore]:
 
 
 def registry_of(store: EmbeddedStore) -> Registry:
-    catalog = AdoptedIds(store.catalog, store.bodies, given_before(store.region.look, store.inventory.buried))
+    look = store.region.look
+    is_before = given_before(look, store.inventory.buried)
+    catalog = AdoptedIds(store.catalog, store.bodies, is_before, is_out=out_since(look))
     return Registry(catalog, store.bodies, FixedClock())
 
 
@@ -55,6 +59,29 @@ def test_an_id_that_an_import_has_brought_means_something_only_where_it_was_hand
             registry.schema_by_id(brought.id)
     assert (registry.register(s("later"), a_draft(a_text("Brought"))).id == brought.id) == is_handed
     assert registry.schema_by_id(BEFORE.id).id == BEFORE.id, "one that was drawn"
+
+
+@pytest.mark.parametrize("id, is_back, told", [(1, False, ""), (1, True, ".a"), (100_001, False, ".a"), (9, False, "")])
+def test_what_an_id_means_in_another_context_is_not_told_where_the_lost_region_may_have_given_it(
+    store: EmbeddedStore, id: int, told: str, *, is_back: bool
+) -> None:
+    """Of a subject whose last commits were lost: by a namesake's schema its records would be decoded wrongly."""
+    registry = registry_of(store)
+    store.region.set_role(store.region.role(), replace(ROLE, reconciled=True))
+    registry.change_mode(s(":.a:orders"), "IMPORT")
+    for each in (1, 100_001):
+        registry.register(s(":.a:orders"), a_draft(a_text(f"A{each}"), id=each, version=each))
+    store.region.set_role(store.region.role(), replace(ROLE, reconciled=is_back))
+    ask = partial(registry.schema_by_id, SchemaId(id), subject=s("orders"))
+    if told:
+        assert ask().subject == s(":.a:orders")
+    else:
+        with pytest.raises(Closed if id == 1 else SchemaNamedNotFound):
+            ask()
+    assert registry.schema_by_id(SchemaId(1), subject=s(":.a:orders")).schema.text == a_text("A1")
+    store.bodies.put(BodyKey(".", SchemaId(1)), a_body(a_text("Lost"), subject=s("orders")))
+    if not is_back:
+        assert registry.schema_by_id(SchemaId(1), subject=s("orders")).schema.text == a_text("Lost")
 
 
 def test_what_was_not_committed_since_means_nothing(store: EmbeddedStore) -> None:

@@ -134,3 +134,23 @@ def test_a_body_that_does_not_come_to_its_end_is_sent_nowhere(pair: Pair) -> Non
 
     assert asyncio.run(ask()) == []
     assert not pair.seen
+
+
+@pytest.mark.parametrize(
+    "method, path, body",
+    [
+        ("GET", "/schemas/ids/1", None),
+        ("GET", "/subjects/a/versions", None),
+        ("POST", "/subjects/a", {"schema": '"int"'}),
+        ("POST", "/compatibility/subjects/a/versions/latest", {"schema": '"int"'}),
+        ("POST", "/subjects/a/versions", {"schema": '"int"'}),
+    ],
+)
+@pytest.mark.parametrize("who", ["writer", "nobody"])
+def test_what_was_sent_on_is_not_sent_on_again_and_nothing_is_concluded_from_what_is_missing(
+    pair: Pair, method: str, path: str, body: Any, who: str
+) -> None:
+    """Two regions that follow each other for a moment, or a third one, must not turn a silence into "not found"."""
+    answer = pair.client(method, path, body, {"X-Forward": "true", "Authorization": who})
+    assert (answer.status, answer.json["error_code"]) == (500, 50003)
+    assert not pair.seen

@@ -8,7 +8,7 @@ from sigla import observe
 from sigla.ports.catalog import Catalog
 from sigla.ports.region_views import RegionViews
 from sigla.regions.absence import NothingConcluded
-from sigla.regions.adoption import AdoptedIds, given_before
+from sigla.regions.adoption import AdoptedIds, given_before, out_since
 from sigla.regions.bodies import BodiesInStep
 from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.moved import Moved
@@ -76,9 +76,9 @@ class OtherRegionParts:
     def catalog(self, registry: Registry) -> Catalog:
         """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""
         concluding = NothingConcluded(registry.catalog, lambda: self.standing.kind() is not RegionKind.PRIMARY)
-        is_before = given_before(self.store.region.look, self.store.catalog.buried)
-        marked = self.store.handed_ids.is_marked
-        return AdoptedIds(concluding, registry.bodies, is_before, self.standing.adopts, is_marked=marked)
+        look, marked = self.store.region.look, self.store.handed_ids.is_marked
+        before, out = given_before(look, self.store.catalog.buried), out_since(look)
+        return AdoptedIds(concluding, registry.bodies, before, self.standing.adopts, is_out=out, is_marked=marked)
 
 
 def region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:

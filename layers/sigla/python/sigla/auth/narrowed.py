@@ -26,6 +26,7 @@ from sigla.model import (
     Holder,
     Referrer,
     Row,
+    SchemaId,
     Search,
     Settings,
     Show,
@@ -157,8 +158,8 @@ class Narrowed(CatalogInFront):
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return filter(self._reach.touches, self._catalog.contexts_after(context, glance=glance))
 
-    def contexts_of(self, name: str) -> tuple[str, ...]:
-        found = self._catalog.contexts_of(name)
+    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
+        found = self._catalog.contexts_of(name, id)
         return tuple(context for context in found if self._reach.includes(Subject(context, name)))
 
     def _list(

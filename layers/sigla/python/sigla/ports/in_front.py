@@ -110,8 +110,8 @@ class CatalogInFront:
     def contexts(self) -> tuple[str, ...]:
         return self._catalog.contexts()
 
-    def contexts_of(self, name: str) -> tuple[str, ...]:
-        return self._catalog.contexts_of(name)
+    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
+        return self._catalog.contexts_of(name, id)
 
     # --- glances -----------------------------------------------------------------------------------------------------
 

@@ -15,19 +15,21 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from sigla.errors import BodyLost
+from sigla.errors import BodyLost, Closed
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.subjects import Snapshot, VersionKey
+from sigla.regions import rules
 from sigla.regions.nouns import RegionSeen
 
 
 class AdoptedIds(CatalogInFront):
     """is_adopted: whether an id is one of those; asked only where the catalog knows nothing of it.
 
-    adopts: whether there may be some; before anything else is asked. is_marked: as of `HandedIds`.
+    adopts: whether there may be some; before anything else is asked. is_out: whether a region that is out may have
+    given an id to subjects of which nothing is known here. is_marked: as of `HandedIds`.
     """
 
     def __init__(
@@ -37,12 +39,14 @@ class AdoptedIds(CatalogInFront):
         is_adopted: Callable[[BodyKey], bool],
         adopts: Callable[[], bool] = lambda: True,
         *,
+        is_out: Callable[[BodyKey], bool] = lambda _: False,
         is_marked: Callable[[BodyKey, Guid], bool] = lambda *_: True,
     ) -> None:
         super().__init__(catalog)
         self._bodies = bodies
         self._is_adopted = is_adopted
         self._adopts = adopts
+        self._is_out = is_out
         self._is_marked = is_marked
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
@@ -63,6 +67,18 @@ class AdoptedIds(CatalogInFront):
         found = self._catalog.ids_of(context, guids)
         missing = (guid for guid in guids if guid not in found)
         return found | {guid: id for guid in missing if (id := self._id_of(context, guid)) is not None}
+
+    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
+        """Of an id of before, a namesake's meaning is not told: the subject itself may have it with another one.
+
+        Raises Closed where a namesake has it.
+        """
+        found = self._catalog.contexts_of(name, id)
+        if not found or id is None or not self._adopts() or not self._is_out(BodyKey(DEFAULT_CONTEXT, id)):
+            return found
+        if any(self._catalog.holders(BodyKey(context, id), Subject(context, name)) for context in found):
+            raise Closed
+        return ()
 
     def _id_of(self, context: str, guid: Guid) -> SchemaId | None:
         if not self._adopts():
@@ -110,3 +126,15 @@ def given_before(
         return is_before and not buried((key,))
 
     return is_given_before
+
+
+def out_since(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:
+    """Whether an id may be of a region that was passed over by force, and is not back. look: as of `Peer.look`."""
+
+    def is_out(key: BodyKey) -> bool:
+        role, counter = look(key.context)
+        if role is None or not role.adopts or role.reconciled:
+            return False
+        return key.id < rules.as_of(counter, role.epoch).first
+
+    return is_out

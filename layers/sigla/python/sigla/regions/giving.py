@@ -78,12 +78,15 @@ def reached(here: Region, there: Peer | None, context: str, id: SchemaId) -> Cou
 
     Raises Closed, NoBlock.
     """
+    told: Counter | None = None
     while True:
         role = yield from _serving(here)
         counter = yield from _own(here, context, role.epoch)
-        if id <= counter.ceiling and rules.is_heard_of(counter, id):
+        if id <= counter.ceiling and (counter == told or rules.is_heard_of(counter, id)):
             return counter
         yield from _raised(here, there, context, role, max(id, counter.ceiling) + rules.BLOCK)
+        if counter.ceiling == HIGHEST:  # no counter says of these ids that the other region has heard of them
+            told = counter
 
 
 def passed_over(here: Region, there: Peer | None, context: str, to: SchemaId) -> Course[None]:

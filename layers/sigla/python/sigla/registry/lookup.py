@@ -206,7 +206,7 @@ def interpret(resources: Resources, schema_id: SchemaId, subject: Subject | None
     key = BodyKey(subject.context, schema_id)
     if found := _held(resources, key, subject):
         return found
-    contexts = resources.catalog.contexts_of(subject.name) if subject.in_default_context else ()
+    contexts = resources.catalog.contexts_of(subject.name, schema_id) if subject.in_default_context else ()
     if contexts or not subject.in_default_context:
         # Without namesakes the last question finds a displaced id as well.
         last = resources.catalog.displaced(key)

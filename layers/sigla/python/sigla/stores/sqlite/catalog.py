@@ -193,7 +193,7 @@ class EmbeddedCatalog:
         found = self._unit.connection.execute("SELECT name FROM context WHERE listed ORDER BY key")
         return tuple(name for (name,) in found)
 
-    def contexts_of(self, name: str) -> tuple[str, ...]:
+    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:  # noqa: ARG002 - as `Lists`
         found = self._unit.connection.execute(
             "SELECT context FROM subject WHERE name_key = ? AND highest AND context <> '.' ORDER BY key", (utf16(name),)
         )

@@ -6,6 +6,7 @@
                others ask; whoever has none there either waits here, as at a primary
     silence    50003, and of what was sent on and not answered that it is not known whether it was carried out
     ids        of a region that was passed over mean what they did, though the primary does not know them yet
+    sent on    by another region, or by who says so: answered by what is here, and never sent on again: 50003
 
 Who has written through this registry reads here what was written: an answer waits until it has come back.
 """
@@ -81,7 +82,7 @@ class FollowingTable(RouteTable):
         self._ahead = 0
 
     async def _answer(self, call: Call, receive: Receive) -> Answer:
-        if FORWARD in call.headers or call.method == "OPTIONS":
+        if call.method == "OPTIONS":
             return await super()._answer(call, receive)
         self._check_wanted(call)
         call.found = self._dispatch.find(call.method, call.raw_path)
@@ -167,7 +168,9 @@ class FollowingTable(RouteTable):
             return None
 
     async def _forwarded(self, call: Call, route: Route, kept: KeptBody, *, is_known: bool = True) -> Answer:
-        """What the primary answers. Raises NotForwarded."""
+        """What the primary answers. Raises NotForwarded, also for what another region has sent on."""
+        if FORWARD in call.headers:
+            raise not_forwarded(route)
         asks = route.access in (READ, OPEN)
         try:
             found = await self._following.forwarding.send(

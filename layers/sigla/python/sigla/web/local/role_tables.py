@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from sigla.model import BodyKey
 from sigla.regions.absence import NothingConcluded
-from sigla.regions.adoption import AdoptedIds, given_before
+from sigla.regions.adoption import AdoptedIds, given_before, out_since
 from sigla.regions.nouns import RegionSeen
 from sigla.registry import Registry
 from sigla.web.app import HttpOptions
@@ -29,7 +29,7 @@ class RoleTables:
         buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]],
     ) -> None:
         self._end = end
-        self._is_adopted = given_before(look, buried)
+        self._is_adopted, self._is_out = given_before(look, buried), out_since(look)
         self._adopts = False
         self._made: Callable[[Following], FollowingTable] | None = None
         self._following: Following | None = None
@@ -41,7 +41,8 @@ class RoleTables:
         """Makes what answers, as `web.app.build` has it made."""
         concluding_nothing = replace(registry, catalog=NothingConcluded(registry.catalog))
 
-        adopting = replace(registry, catalog=AdoptedIds(registry.catalog, registry.bodies, self._is_adopted))
+        ids = AdoptedIds(registry.catalog, registry.bodies, self._is_adopted, is_out=self._is_out)
+        adopting = replace(registry, catalog=ids)
 
         def following(following: Following) -> FollowingTable:
             return FollowingTable(following, concluding_nothing, workers, options, beside)
