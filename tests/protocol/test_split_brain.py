@@ -1,9 +1,11 @@
 """Three servers, and two of them take writes: that ends by itself, and no id means two things then."""
 
 import json
+import shutil
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,6 +91,7 @@ def test_two_that_took_over_and_never_met_are_one_again(machines: Machines) -> N
     assert len(set(ids.values())) == len(ids)
     eventually(lambda: not role(one)["open"])
     assert role(two)["open"]
+    eventually(lambda: one.ask("GET", "/schemas/ids/999999").status == 404)  # by now it knows whom to ask
     assert machines.register(one, "sent-on") > 2 * rules.BLOCK
     meant = one.ask("GET", f"/schemas/ids/{ids['one']}").json
     assert two.ask("GET", f"/schemas/ids/{ids['one']}").status == 404, "it is not here yet"
@@ -185,3 +188,45 @@ def test_a_follower_that_was_given_up_and_is_back_joins_again(machines: Machines
     assert role(first)["reconciled"], "nothing is open"
     assert role(first)["peer"] == role(lost)["name"] != name
     assert "nothing to do" in done("rejoin", lost.url, "--primary", first.url, "--report", "/dev/null")
+
+
+def is_told(server: Server, id: int, meaning: str) -> bool:
+    """Whether the id is answered, and with nothing else."""
+    answer = server.ask("GET", f"/schemas/ids/{id}")
+    assert answer.status != 200 or answer.json["schema"] == meaning
+    return answer.status == 200
+
+
+@pytest.mark.parametrize("is_follower_down", [False, True])
+def test_an_older_copy_of_a_primary_gives_no_id_once_more(
+    machines: Machines, tmp_path: Path, *, is_follower_down: bool
+) -> None:
+    """It looks at its follower before its first write, and for as long as it runs. That one may then take over."""
+    first = machines.start(0)
+    second = machines.follow(1, 0)
+    machines.register(first, "before")
+    eventually(lambda: region(first)["journal"] == region(second)["journal"])
+    machines.kill(0)
+    shutil.copytree(tmp_path / "0", tmp_path / "copy")
+    first = machines.start(0)
+    id = machines.register(first, "lost")
+    meaning = first.ask("GET", f"/schemas/ids/{id}").json["schema"]
+    eventually(lambda: region(first)["journal"] == region(second)["journal"])
+    machines.kill(0)
+    shutil.rmtree(tmp_path / "0")
+    shutil.copytree(tmp_path / "copy", tmp_path / "0")
+    if is_follower_down:
+        machines.kill(1)
+    first = machines.start(0)
+    if is_follower_down:
+        second = machines.start(1)
+    eventually(lambda: not role(first)["open"])
+    first.wait_for(lambda server: "is an older copy" in server.output)
+    refused = first.ask("POST", "/subjects/more/versions", {"schema": '"int"'})
+    assert (refused.status, refused.json["error_code"]) == (500, 50003)
+    for server in (first, second):
+        eventually(partial(is_told, server, id, meaning))
+    done("promote", second.url, "--force")
+    done("rejoin", first.url, "--primary", second.url, "--report", str(tmp_path / "report"))
+    eventually(lambda: is_follower(first))
+    assert machines.register(first, "more") > id

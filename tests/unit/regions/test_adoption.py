@@ -65,7 +65,7 @@ def test_an_id_that_an_import_has_brought_means_something_only_where_it_was_hand
 def test_what_an_id_means_in_another_context_is_not_told_where_the_lost_region_may_have_given_it(
     store: EmbeddedStore, id: int, told: str, *, is_back: bool
 ) -> None:
-    """Of a subject whose last commits were lost: by a namesake's schema its records would be decoded wrongly."""
+    """The last commits of a subject were lost: a namesake's schema would decode its records wrongly."""
     registry = registry_of(store)
     store.region.set_role(store.region.role(), replace(ROLE, reconciled=True))
     registry.change_mode(s(":.a:orders"), "IMPORT")

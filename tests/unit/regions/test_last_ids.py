@@ -20,7 +20,7 @@ DEFAULT, BROUGHT = ".", SchemaId(3 * rules.BLOCK)
 
 @dataclass
 class Asked:
-    """The other region. Whoever asks it for ever is told to end."""
+    """The other region. It ends a course that asks for ever."""
 
     peer: Peer
     raises: int = 0

@@ -3,13 +3,14 @@
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import pytest
 
 from sigla.auth.permissions import Principal, principal
+from sigla.model import Draft, Subject
 from sigla.observe import Seen
 from sigla.ports.primary import FOLLOWER, Forwarded
 from sigla.regions.nouns import RegionKind, Role
@@ -48,9 +49,10 @@ class Primary:
 
 @dataclass
 class Pair:
-    """client: of the follower. seen: what the primary was asked."""
+    """client: of the follower. begun: of one that has not heard of its primary yet. seen: what that was asked."""
 
     client: Client
+    begun: Client
     primary: Primary
     seen: list[Seen]
 
@@ -67,15 +69,19 @@ def pair() -> Iterator[Pair]:
             return app.build(registry, options=options, table=table)
 
         there.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="b"))
-        here.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="http://a"))
         clock = SystemClock()
         primary = Primary(
             Client(served(there, partial(LeadingTable, there.journal.end), watchers=(seen.append,)), "198.51.100.7"),
             "admin",
         )
         following = Following(Forwarding(primary, clock), clock.elapsed, lambda _: True, News(), clock)
-        client = Client(served(here, partial(FollowingTable, following)), "203.0.113.9")
-        yield Pair(client, primary, seen)
+        client, begun = (
+            Client(served(here, partial(FollowingTable, each)), "203.0.113.9")
+            for each in (following, replace(following, complete_at=lambda: None))
+        )
+        Registry(here.catalog, here.bodies, FixedClock()).register(Subject(".", "held"), Draft('"int"'))
+        here.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="http://a"))
+        yield Pair(client, begun, primary, seen)
 
 
 LIES: tuple[dict[str, str], ...] = (
@@ -139,7 +145,7 @@ def test_a_body_that_does_not_come_to_its_end_is_sent_nowhere(pair: Pair) -> Non
 @pytest.mark.parametrize(
     "method, path, body",
     [
-        ("GET", "/schemas/ids/1", None),
+        ("GET", "/schemas/ids/2", None),
         ("GET", "/subjects/a/versions", None),
         ("POST", "/subjects/a", {"schema": '"int"'}),
         ("POST", "/compatibility/subjects/a/versions/latest", {"schema": '"int"'}),
@@ -154,3 +160,16 @@ def test_what_was_sent_on_is_not_sent_on_again_and_nothing_is_concluded_from_wha
     answer = pair.client(method, path, body, {"X-Forward": "true", "Authorization": who})
     assert (answer.status, answer.json["error_code"]) == (500, 50003)
     assert not pair.seen
+
+
+def test_a_region_that_cannot_know_it_is_as_silent_as_one_that_does_not_answer(pair: Pair, monkeypatch: Any) -> None:
+    """A follower that has just begun asks the other region even for what is here, and that one may know less."""
+    silence = Forwarded(
+        500,
+        {"content-type": "application/vnd.schemaregistry.v1+json"},
+        b'{"error_code":50003,"message":"Error while forwarding"}',
+    )
+    monkeypatch.setattr(pair.primary, "forward", lambda *_: silence)
+    answer = pair.begun("GET", "/schemas/ids/1", None, {"Authorization": "writer"})
+    assert (answer.status, answer.json["schema"]) == (200, '"int"')
+    assert pair.begun("GET", "/schemas/ids/2", None, {"Authorization": "writer"}).json["error_code"] == 50003

@@ -69,7 +69,7 @@ class AdoptedIds(CatalogInFront):
         return found | {guid: id for guid in missing if (id := self._id_of(context, guid)) is not None}
 
     def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
-        """Of an id of before, a namesake's meaning is not told: the subject itself may have it with another one.
+        """No namesake says what an id of before means: the subject itself may have it with another meaning.
 
         Raises Closed where a namesake has it.
         """

@@ -18,10 +18,11 @@ from sigla.regions.names import drawn_name
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotFollowed, RoleChanged
 from sigla.regions.rejoining import ANEW
+from sigla.regions.replay import JournalPlace
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
-from sigla.remote.urls import is_url
+from sigla.remote.urls import is_url, shown_url
 from sigla.second_region.elsewhere import url_there, writer_of
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.following import Following
@@ -38,6 +39,12 @@ FAREWELL_S: Final = 5.0
 """For so long the end waits for what a follower carries out."""
 SILENT_MS: Final = 5_000
 """A follower that has not asked for so long may have been promoted."""
+
+OLDER_COPY: Final = (
+    "{url} has followed this registry to commits that are not here: this directory is an older copy. Run "
+    "`sigla promote` with that URL and --force, then `sigla rejoin` with the URL of this one"
+)
+"""Why a primary takes no writes that its follower is ahead of: it would give ids of those commits once more."""
 
 ROLE: Final = "region-role"
 """The event of the line that tells what this region is from now on."""
@@ -297,13 +304,17 @@ class RegionKeeper:
         """Whether another region answers at the URL. If both take writes, one is closed, and told of the other."""
         try:
             other = self._other(url)
-            found = other.role()
+            report = other.report()
+            found = report.role
             if found is None or not found.is_of(role):  # another registry has that address by now
                 return False
             self.heard[url] = self._store.clock.now()
             is_primary = found.kind is RegionKind.PRIMARY
             if found.epoch > role.epoch or (is_primary and found.outranks(role)):
                 carried_out(promotion.closed(self._region, role.epoch, at=url if is_primary else ""))
+            elif found.kind is RegionKind.FOLLOWER and found.epoch == role.epoch and self._lacks(report.journal):
+                self._tell({"event": STOPPED, "why": OLDER_COPY.format(url=shown_url(url)), "again": "after that"})
+                carried_out(promotion.closed(self._region, role.epoch))
             elif is_primary and role.outranks(found):
                 at = url_there(self._served, url)
                 if found.open or (at and at != found.at and not found.token):
@@ -311,6 +322,10 @@ class RegionKeeper:
         except (StoreError, RemoteMisused, RoleChanged):
             return False
         return True
+
+    def _lacks(self, there: JournalPlace) -> bool:
+        """Whether another journal goes on where this one does not. It was read before: what comes meanwhile is here."""
+        return there.position > 0 and self._store.journal.place(there.position) != there
 
     def _look_for_writer(self, role: Role) -> None:
         """Where this region neither leads nor goes on following, requests go to the one that takes writes by now."""

@@ -88,7 +88,10 @@ class AskedRegion:
         call.body_read = True
         if not asks and not self._is_back(found):
             raise not_forwarded(route, NotBackYet)
-        return answer_brought(found)
+        answer = answer_brought(found)
+        if asks and answer.error_code == NotForwarded.code:  # it would have to ask another region itself
+            raise not_forwarded(route)
+        return answer
 
     def _is_back(self, found: Forwarded) -> bool:
         """Also where nothing was written, and where an older release has answered."""

@@ -183,7 +183,10 @@ class FollowingTable(RouteTable):
         moved = found.headers.get(MOVED, "")
         if moved.isdecimal():
             await self._comes_back(int(moved))
-        return answer_brought(found)
+        answer = answer_brought(found)
+        if asks and answer.error_code == NotForwarded.code:  # it would have to ask another region itself
+            raise not_forwarded(route)
+        return answer
 
     async def _comes_back(self, position: int) -> None:
         """A row of the primary's journal, in time, or all reads go to the primary until it has."""
