@@ -45,6 +45,19 @@ def test_what_was_acknowledged_is_read_by_its_id_in_the_survivor(in_step: Two) -
     assert pair.ask(pair.b, "GET", "/schemas/ids/77").code == 40403
 
 
+def test_no_namesake_says_what_an_id_means_that_the_lost_region_has_given_to_a_subject(in_step: Two) -> None:
+    """The subject's commit has not got there, and another context has the id with another schema."""
+    pair = in_step
+    id = pair.register(pair.a, ":.other:news", "Namesake")
+    pair.b.turn()
+    assert pair.register(pair.a, "news", "First") == id
+    asked = f"/schemas/ids/{id}?subject=news"
+    assert json.loads(pair.ask(pair.a, "GET", asked).body["schema"])["name"] == "First"
+    promoted_by_force(pair)
+    assert pair.ask(pair.b, "GET", asked).code == 50003
+    assert json.loads(pair.ask(pair.b, "GET", f"/schemas/ids/{id}").body["schema"])["name"] == "First"
+
+
 def test_while_the_primary_is_silent_a_follower_knows_by_bodies_what_ids_mean(in_step: Two) -> None:
     pair = in_step
     id = pair.register(pair.a, "news", "News")
