@@ -56,7 +56,7 @@ CALLS: Final[Mapping[str, tuple[str, ...]]] = {
         "GET /subjects/orders-value/versions/1?deleted=true",
         "GET /subjects/orders-value/versions/2?deleted=true",
     ),
-    "ids/default/2": ("GET /schemas/ids/2?", "GET /schemas/ids/2/versions?deleted=true&"),
+    "ids/default/2": ("GET /schemas/ids/2?", "GET /console/api/ids/2?limit=16&"),
     "guids/none": ("GET /schemas/guids/none", "GET /schemas/guids/none/ids"),
     "contexts": ("GET /console/api/contexts?limit=50",),
     "settings": ("GET /console/api/settings?limit=20",),

@@ -2,14 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, groupby, islice
 from typing import Any, Final
 
 import pytest
 
 from sigla.associations.nouns import Resource, in_order
-from sigla.changes import ConfigChanged, ContextDropped, VersionPurged
-from sigla.model import GLOBAL, REGISTRY_WIDE, Config, Search, Settings, Subject
+from sigla.changes import ConfigChanged, ContextDropped, SubjectDeleted, VersionPurged
+from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Config, SchemaId, Search, Settings, Subject, Version
 from sigla.ports.catalog import Catalog
 from sigla.ports.glances import AssociationPlace
 from sigla.stores.sqlite import lists
@@ -47,6 +47,29 @@ def test_contexts_go_on_behind_a_name(catalog: Catalog, glance: int) -> None:
     catalog.commit(ContextDropped(".0", NOW, a_nonce()))
     found = gone_through(lambda after: catalog.contexts_after(after, glance=glance), "", str, 3)
     assert tuple(found) == catalog.contexts() == tuple(f".{name}" for name in IN_UTF16)
+
+
+def test_holders_go_on_behind_a_subject(catalog: Catalog, glance: int) -> None:
+    """With every version of each that has the id, and without subjects that have another one."""
+    for context in (".", ".eu"):
+        for name in NAMES:
+            subject = Subject(context, name)
+            for _ in range(2):
+                registered(catalog, subject, id=7)
+                head_of = catalog.snapshot(subject).head
+                catalog.commit(SubjectDeleted(head_of, Version(head_of.highest), NOW, a_nonce()))
+        registered(catalog, Subject(context, "other"), id=8)
+    for key in (BodyKey(".", SchemaId(7)), BodyKey(".eu", SchemaId(7))):
+
+        def holders(after: Subject | None, key: BodyKey = key) -> Iterator[Any]:
+            found = catalog.holders_after(key, after, glance=glance)
+            return (tuple(of_one) for _, of_one in groupby(found, lambda holder: holder.subject))
+
+        found = gone_through(holders, None, lambda of_one: of_one[0].subject, 3)
+        assert tuple(chain.from_iterable(found)) == catalog.holders(key)
+        assert [of_one[0].subject.name for of_one in found] == IN_UTF16
+        assert {len(of_one) for of_one in found} == {2}
+    assert list(catalog.holders_after(BodyKey(".", SchemaId(9)), None, glance=glance)) == []
 
 
 def test_keks_go_on_behind_a_name(catalog: Catalog, glance: int) -> None:

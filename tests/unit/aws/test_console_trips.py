@@ -88,8 +88,6 @@ def functions() -> Iterator[Functions]:
 
 def rounds_of(call: str) -> Rounds:
     """Those that are made side by side; every other call is a round of its own."""
-    if "/schemas/ids/2/versions" in call:
-        return (("GetObject", "Query"), ("BatchGetItem", "ListObjectsV2"))
     if "/schemas/ids/2" in call:
         return (("GetObject", "Query"),)
     if "/diff/" in call:
@@ -98,7 +96,7 @@ def rounds_of(call: str) -> Rounds:
         return (("BatchGetItem",), ("GetObject", "Query"))
     if "/console/api/settings" in call:
         return (("BatchGetItem",) * 2,)
-    if any(f"/console/api/{each}?" in call for each in ("contexts", "associations", "keks")):
+    if any(f"/console/api/{each}?" in call for each in ("contexts", "associations", "keks", "ids/2")):
         return ()
     if "type=&deleted=true" in call:
         return (ALL_SHARDS, ("BatchGetItem", "Query"))

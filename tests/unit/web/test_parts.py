@@ -67,6 +67,23 @@ def test_parts_put_together_are_the_list(filled: Client, most: int) -> None:
     assert sorted(ids) == ["0", "1", "2", "3", "4"]
 
 
+def test_an_id_has_the_version_written_last_of_each_subject_in_its_context(filled: Client) -> None:
+    """Soft-deleted ones too; by an alias of the context those of another one."""
+    for name in ("b", "c", ":.a:t"):
+        filled("POST", f"/subjects/{name}/versions", {"schema": a_text("A")}, JSON)
+    filled("DELETE", "/subjects/b")
+    filled("POST", "/subjects/b/versions", {"schema": a_text("A")}, JSON)
+    filled("PUT", "/config/:.led:", {"alias": ":.a:"}, JSON)
+
+    def held(query: str) -> list[tuple[str, int]]:
+        found = in_parts(filled, f"ids/1?{query}", 1)
+        return [(each["subject"], each["version"]) for part in found for each in part]
+
+    assert held("") == [("b", 2), ("c", 1), ("s", 1)]
+    assert held("subject=:.a:&") == held("subject=:.led:&") == [(":.a:s", 1), (":.a:t", 1)]
+    assert filled("GET", "/console/api/ids/4711").json["error_code"] == 40403
+
+
 @pytest.mark.parametrize("most", [1, 3, 100])
 @pytest.mark.parametrize("prefix", ["", ":*:", ":.a:"])
 def test_what_holds_for_all_that_is_listed_comes_first_and_once(filled: Client, most: int, prefix: str) -> None:

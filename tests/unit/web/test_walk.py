@@ -72,6 +72,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/console/api/search", None, 200, ...),
         ("GET", "/console/api/contexts", None, 200, ...),
         ("GET", "/console/api/settings", None, 200, ...),
+        ("GET", "/console/api/ids/1", None, 200, ...),
         ("GET", "/console/api/keks", None, 200, ...),
         ("GET", "/console/api/associations", None, 200, ...),
         ("POST", "/console/api/subjects/s/verdict", INT, 200, ...),

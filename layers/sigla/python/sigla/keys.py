@@ -320,6 +320,9 @@ ALONE = "ALONE"
 ROLE = "ROLE"
 """The row of a partition by which commits check what the region is."""
 
+HIGHEST = "\U0010ffff"
+"""Greater than every character that a sort key goes on with: `sortable` puts U+E000 before the great ones."""
+
 HOLDER = "@"
 """What every holder row begins with, so that HOLDERS comes after them, or is passed by."""
 

@@ -110,6 +110,10 @@ class Narrowed(CatalogInFront):
     def holders(self, key: BodyKey, by: Subject | None = None) -> tuple[Holder, ...]:
         return tuple(holder for holder in self._catalog.holders(key, by) if self._reach.includes(holder.subject))
 
+    def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:
+        found = self._catalog.holders_after(key, subject, glance=glance)
+        return (holder for holder in found if self._reach.includes(holder.subject))
+
     def displaced(self, key: BodyKey) -> Holder | None:
         """The reach must have both its place and its first registrant: lists tell the one, answers the other."""
         found = self._catalog.displaced(key)

@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
 from sigla.keks.nouns import Kek
+from sigla.model import BodyKey, Holder, Subject
 
 
 class AssociationPlace(NamedTuple):
@@ -34,6 +35,10 @@ class Glances(Protocol):
 
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         """`lists.Lists.contexts` behind a name; all of them behind an empty one."""
+        ...
+
+    def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:
+        """`ids.Ids.holders` behind those of a subject; all of them without one."""
         ...
 
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:

@@ -118,6 +118,9 @@ class CatalogInFront:
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return self._catalog.contexts_after(context, glance=glance)
 
+    def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:
+        return self._catalog.holders_after(key, subject, glance=glance)
+
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
         return self._catalog.keks_after(name, glance=glance)
 

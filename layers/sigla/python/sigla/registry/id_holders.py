@@ -31,7 +31,7 @@ def holders_of(
 
 def _held_by(resources: Resources, schema_id: SchemaId, subject: Subject | None) -> list[Holder]:
     """The holders of the id, wherever the subject leads, and of the same content. Raises SchemaNotFound."""
-    found = interpret(resources, schema_id, _renamed(resources, subject))  # ID-5
+    found = interpret(resources, schema_id, renamed(resources, subject))  # ID-5
     if found is None:  # ID-8
         raise SchemaNotFound
     key, holder = _standing_for(resources, *found)
@@ -59,13 +59,13 @@ def _held_at_once(resources: Resources, schema_id: SchemaId, subject: Subject | 
         return resources.catalog.holders(key)
 
     def at_once() -> tuple[Subject | None, tuple[tuple[Holder, ...], tuple[Body, Sequence[BodyKey]] | None]]:
-        return both(resources, lambda: _renamed(resources, subject), lambda: both(resources, holders, content))
+        return both(resources, lambda: renamed(resources, subject), lambda: both(resources, holders, content))
 
     answered = in_time(at_once, PATIENCE_S)
     if answered is None:
         return None
-    renamed, (held, found) = answered
-    if renamed != subject or not held or found is None:
+    meant, (held, found) = answered
+    if meant != subject or not held or found is None:
         return None
     body, named = found
     return _same_content(resources, key, body, named, {key: held})
@@ -91,7 +91,7 @@ def subjects_of(
     return [holding for holding, _ in held]
 
 
-def _renamed(resources: Resources, subject: Subject | None) -> Subject | None:
+def renamed(resources: Resources, subject: Subject | None) -> Subject | None:
     """Where a named context has an alias of its own, the reference goes where that leads as it stands: out of it."""
     if subject is None or subject.name or subject.in_default_context:
         return subject

@@ -2,16 +2,20 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, groupby
+from operator import attrgetter
 from typing import Generic, TypeVar
 
 from sigla.associations.nouns import Association
+from sigla.errors import SchemaNotFound
 from sigla.keks.nouns import Kek
-from sigla.model import DEFAULT_CONTEXT, Page, Search, Settings, Subject
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Page, SchemaId, Search, Settings, Subject, Version
 from sigla.ports.glances import AssociationPlace
+from sigla.registry.id_holders import renamed
 from sigla.registry.paging import paged
 from sigla.registry.resources import Resources
 from sigla.registry.settings import scopes_above, settings_of_all
+from sigla.registry.side_by_side import both
 
 T = TypeVar("T")
 
@@ -33,6 +37,40 @@ def context_part(resources: Resources, after: str, most: int) -> ListPart[str]:
     """The default context, then the named ones."""
     named = resources.catalog.contexts_after(after, glance=most + 1)
     return part_of(named if after else chain([DEFAULT_CONTEXT], named), most)
+
+
+def holder_part(
+    resources: Resources, schema_id: SchemaId, scope: Subject | None, after: Subject | None, most: int
+) -> ListPart[tuple[Subject, Version]]:
+    """The version written last of each subject that holds the id, soft-deleted ones too, in the context of the scope.
+
+    Another id of the same content is another one. Raises SchemaNotFound for an id that has no holder.
+    """
+    context = Subject(DEFAULT_CONTEXT if scope is None else scope.context, "")
+    meant, found = both(
+        resources,
+        lambda: renamed(resources, context),
+        lambda: _holders_in(resources, BodyKey(context.context, schema_id), after, most),
+    )
+    if meant is not None and meant.context != context.context:
+        found = _holders_in(resources, BodyKey(meant.context, schema_id), after, most)
+    if found is None:
+        raise SchemaNotFound
+    return found
+
+
+def _holders_in(
+    resources: Resources, key: BodyKey, after: Subject | None, most: int
+) -> ListPart[tuple[Subject, Version]] | None:
+    """None for an id that nothing holds."""
+    # All versions of a subject are there when the next one begins: one more is read than of other lists.
+    holders = resources.catalog.holders_after(key, after, glance=most + 2)
+    last = (max(some, key=attrgetter("written")) for _, some in groupby(holders, attrgetter("subject")))
+    found = part_of(((each.subject, each.version) for each in last), most)
+    if found.found or after is not None:
+        return found
+    displaced = resources.catalog.displaced(key)
+    return None if displaced is None else ListPart(((displaced.subject, displaced.version),), goes_on=False)
 
 
 def kek_part(resources: Resources, after: str, most: int) -> ListPart[Kek]:

@@ -175,6 +175,7 @@ class OwnCatalog:
         self.contexts = asking(catalog.contexts)
         self.contexts_of = asking(catalog.contexts_of)
         self.contexts_after = listing(catalog.contexts_after)
+        self.holders_after = listing(catalog.holders_after)
         self.keks_after = listing(catalog.keks_after)
         self.associations_after = listing(catalog.associations_after)
         self.max_id = asking(catalog.max_id)

@@ -243,6 +243,9 @@ class AwsCatalog:
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return self._lists.contexts_after(context, glance)
 
+    def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:
+        return holders.holders_after(self._tools, key, subject, glance)
+
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
         return keks.keks_after(self._tools, name, glance)
 

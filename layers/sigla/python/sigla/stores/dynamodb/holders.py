@@ -12,7 +12,7 @@ from sigla.stores.dynamodb.actions import Condition
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import Item
 
-FIRST_PAGE = 16
+FIRST_PAGE = 8
 """Rows: nearly always enough to tell who speaks for an id."""
 LARGEST_PAGE = 1000
 
@@ -21,6 +21,16 @@ def holders(tools: Tools, key: BodyKey, by: Subject | None = None) -> tuple[Hold
     """The holders, sorted by subject, then version."""
     begins = keys.HOLDER if by is None else keys.holder_prefix(by)
     return tuple(_believed(tools, list(_rows(tools, key, begins))))
+
+
+def holders_after(tools: Tools, key: BodyKey, subject: Subject | None, glance: int) -> Iterator[Holder]:
+    """Two trips for each glance: the rows, then the heads of their subjects."""
+    low = keys.HOLDER if subject is None else keys.holder_prefix(subject) + ":"  # beyond every number of a version
+    where = Condition("#sk BETWEEN :low AND :high", {"low": low, "high": keys.HOLDER + keys.HIGHEST})
+    pk, _ = tools.places.holders(key)
+    rows = tools.table.query(pk, where, page=glance, consistent=False)
+    while page := list(islice(rows, glance)):
+        yield from _believed(tools, page, consistent=False)
 
 
 def speaker(tools: Tools, key: BodyKey, by: Subject | None = None) -> Holder | None:
@@ -90,9 +100,9 @@ def _rows(tools: Tools, key: BodyKey, begins: str) -> Iterator[Item]:
     return tools.table.query(pk, Condition("begins_with(#sk, :sk)", {"sk": begins}))
 
 
-def _believed(tools: Tools, rows: Sequence[Item]) -> Iterator[Holder]:
+def _believed(tools: Tools, rows: Sequence[Item], *, consistent: bool = True) -> Iterator[Holder]:
     subjects = [items.subject_of(row) for row in rows]
-    states = reading.states(tools.table, tools.places, subjects) if rows else {}
+    states = reading.states(tools.table, tools.places, subjects, consistent=consistent) if rows else {}
     told = (items.holder(row, states[subject]) for row, subject in zip(rows, subjects, strict=True))
     return (holder for holder in told if holder is not None)
 

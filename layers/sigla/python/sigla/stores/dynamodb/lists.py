@@ -24,9 +24,6 @@ SPARE = 9
 """A glance reads so many more names of each shard than its share: hashes do not share them out evenly."""
 """Subjects whose versions are read side by side."""
 
-_HIGHEST = "\U0010ffff"
-"""Greater than every character that a sort key goes on with: `keys.sortable` puts U+E000 before the great ones."""
-
 _NAMED, _BEYOND_NAMED = ":.", ":/"
 """Names in named contexts begin with `:.`; the default context lies around them."""
 
@@ -186,6 +183,6 @@ def _ranges(search: Search) -> Iterable[tuple[str, str]]:
     else:
         low = keys.sortable(":" + search.context_prefix) if search.context_prefix.strip(".") else ""
     if search.context == DEFAULT_CONTEXT and _NAMED.startswith(low):
-        return [(low or " ", _NAMED), (_BEYOND_NAMED, low + _HIGHEST)]
+        return [(low or " ", _NAMED), (_BEYOND_NAMED, low + keys.HIGHEST)]
     # An empty key does not count as one; nothing that can be registered begins below the space.
-    return [(low or " ", low + _HIGHEST)]
+    return [(low or " ", low + keys.HIGHEST)]

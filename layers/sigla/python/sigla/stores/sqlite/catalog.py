@@ -204,6 +204,9 @@ class EmbeddedCatalog:
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:  # noqa: ARG002 - a row costs nothing here
         return glances.contexts_after(self._unit, context)
 
+    def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:  # noqa: ARG002 - a row costs nothing here
+        return glances.holders_after(self._unit, key, subject)
+
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:  # noqa: ARG002 - a row costs nothing here
         return glances.keks_after(self._unit, name)
 

@@ -5,10 +5,12 @@ from collections.abc import Iterator
 from sigla.associations.nouns import Association
 from sigla.keks.nouns import Kek
 from sigla.keys import utf16
+from sigla.model import BodyKey, Holder, Subject
 from sigla.ports.glances import AssociationPlace
-from sigla.stores.sqlite import associations
+from sigla.stores.sqlite import associations, speakers
 from sigla.stores.sqlite import keks as stored_keks
 from sigla.stores.sqlite.lists import Question, Where
+from sigla.stores.sqlite.rows import subject_key
 from sigla.stores.sqlite.unit import Reader
 
 _BEHIND_KEY = "key > ?"
@@ -21,6 +23,20 @@ _ASSOCIATIONS = Question(
     f"({_PLACE}) > (?, ?, ?, ?, ?)",
     5,
 )
+
+
+_HOLDERS = Question(
+    f"SELECT v.holder, v.version, {speakers.HOLDER} WHERE {{where}} ORDER BY v.holder, v.version",
+    "(v.holder, v.version) > (?, ?)",
+    2,
+)
+
+
+def holders_after(unit: Reader, key: BodyKey, subject: Subject | None) -> Iterator[Holder]:
+    # The index has the order of subjects among those alike in being deleted.
+    where = Where().but("v.context = ? AND v.id = ? AND v.deleted IN (0, 1)", *key)
+    where = where if subject is None else where.but("v.holder > ?", subject_key(subject))
+    return (speakers.holder(tuple(columns[_HOLDERS.columns :])) for columns in _HOLDERS.pages(unit, where))
 
 
 def contexts_after(unit: Reader, context: str) -> Iterator[str]:

@@ -4,9 +4,10 @@ from typing import Final
 
 from sigla.auth.permissions import ADMIN, READ
 from sigla.auth.refusals import ApiKeyExists, ApiKeyNotChanged, ApiKeyNotFound, InvalidApiKey
+from sigla.errors import SchemaNotFound
 from sigla.languages import LANGUAGES
 from sigla.web.api.endpoints import console
-from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
+from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, ID_SCOPE, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
 from sigla.web.api.queries import FLAG, TEXT, Limit, Query, Text, Word
 from sigla.web.api.route import Body, Route
 
@@ -43,6 +44,8 @@ CONSOLE_ROUTES: Final = (
     Route("GET", "/console/api/settings", READ, console.settings_part,
           "Config and mode of subjects and contexts, a part of the list", "SettingsPart",
           query=(Query("subjectPrefix", Text(":*:"), BEGINS), *PART), lists=True),
+    Route("GET", "/console/api/ids/{id}", READ, console.holder_part, "Which versions have an id, a part of the list",
+          "HolderPart", query=(ID_SCOPE, *PART), refuses=(SchemaNotFound,), lists=True),
     Route("GET", "/console/api/keks", READ, console.kek_part, "Key encryption keys, a part of the list", "KekPart",
           query=PART, lists=True),
     Route("GET", "/console/api/associations", READ, console.association_part,

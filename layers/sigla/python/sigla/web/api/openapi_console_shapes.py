@@ -129,6 +129,7 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "SearchedSubjects": _object({"found": _list(_FOUND_SUBJECT), "searched": NUMBER, "through": TEXT}, "through"),
     "ContextPart": _part(TEXT),
     "SettingsPart": _part(_items_of("Settings")),
+    "HolderPart": _part(_items_of("SubjectVersions")),
     "KekPart": _part({"$ref": "#/components/schemas/Kek"}),
     "AssociationPart": _part(_items_of("Associations")),
     "DraftVerdict": _object(

@@ -29,6 +29,12 @@ def settings_part(exchange: Exchange, registry: Registry, *, subject_prefix: str
     )
 
 
+def holder_part(exchange: Exchange, registry: Registry, *, subject: str, after: str, limit: int) -> Answer:
+    behind = names.subject(after) if after else None
+    part = parts.holder_part(registry, exchange.id, exchange.scope(subject), behind, limit)
+    return json_answer(wire.part(part, told=answers.subject_version, place=lambda each: each[0].qualified))
+
+
 def kek_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
     """Tells no credentials, also not to those who may write: the KEK itself does."""
     part = parts.kek_part(registry, after, limit)

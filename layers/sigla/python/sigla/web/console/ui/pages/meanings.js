@@ -1,9 +1,13 @@
 /** What an id means, or a GUID: the schema, and who uses it. */
 
 import { html } from "../vendor/preact.js";
+import { Listed } from "../lists.js";
 import { Asked, Heading, Link, Name } from "../parts.js";
 import { contextOf, contextSegment, segment } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
+
+/** For so many subjects 9 read units of DynamoDB are paid. */
+const USERS = 16;
 
 /** @param {{params: Record<string, string>}} given */
 export default function Meaning({ params }) {
@@ -18,19 +22,19 @@ function OfId({ context, id }) {
     <${Heading} title=${`Id ${id}`}>
       ${context !== "." && html`<p class="lead">in the context <span class="context">${context}</span></p>`}
     <//>
-    <${Asked} path=${`${path}?${scope}`}>${(/** @type {any} */ found) => html`<${Schema} schema=${found} />`}<//>
+    <${Asked} path=${`${path}?${scope}`}>
+      ${(/** @type {any} */ found) => html`<${Schema} schema=${found} />
+        ${found.guid && html`<p class="hint">Other ids may mean the same: <${Link} to=${`guids/${segment(found.guid)}`}>the ids of this schema<//>.</p>`}`}
+    <//>
     <section aria-labelledby="users">
       <h2 id="users">Versions with this id</h2>
-      <${Asked} path=${`${path}/versions?deleted=true&${scope}`}>
-        ${(/** @type {any[]} */ found) =>
-          found.length
-            ? html`<ul class="names">
-                ${found.map(
-                  ({ subject, version }) =>
-                    html`<li><${Link} to=${`subjects/${segment(subject)}/versions/${version}`}><${Name} subject=${subject} /> version ${version}<//></li>`,
-                )}
-              </ul>`
-            : html`<p>No version has it any more; records in Kafka may.</p>`}
+      <${Listed} path=${`console/api/ids/${segment(id)}?limit=${USERS}&${scope}`}>
+        ${(/** @type {any[]} */ found) => html`<ul class="names">
+          ${found.map(
+            ({ subject, version }) =>
+              html`<li><${Link} to=${`subjects/${segment(subject)}/versions/${version}`}><${Name} subject=${subject} /> version ${version}<//></li>`,
+          )}
+        </ul>`}
       <//>
     </section>
   `;
