@@ -14,7 +14,8 @@ from sigla.model import BodyKey
 from sigla.ports.clock import Clock
 from sigla.regions.adoption import AdoptedIds, given_before
 from sigla.regions.bodies import BodiesInStep
-from sigla.regions.nouns import Role
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.standing import RegionStanding
 from sigla.registry import Options, Registry
 from sigla.stores.dynamodb.journal import AwsJournal
 from sigla.stores.dynamodb.store import AwsStore
@@ -167,6 +168,7 @@ class TableSite(World):
         self.aws = self.seen_from(self.gate, self.clock, self.there)
         place = self.raw.dynamodb, self.raw.s3, self.table, self.name
         self.store = _Held(self.aws, self.account, place, self.bucket)
+        self.standing = RegionStanding(self.aws.region.state, self.clock, follows=True, url=self.there.url)
         self.bodies = BodiesInStep(
             self.aws.bodies,
             self.there.bodies,
@@ -175,15 +177,16 @@ class TableSite(World):
             required=required,
             tell=self.told.append,
             clock=self.clock,
-            is_followed=lambda: self.is_followed,
-            is_followed_now=lambda: self.is_followed,
+            is_followed=self.standing.is_followed,
+            is_followed_now=self.standing.is_followed_now,
         )
         self.registry = self.registry_with()
 
-    @property
     def is_followed(self) -> bool:
-        role = self.role
-        return role.writes and role.is_followed
+        """As a function does when it is asked to write: for a minute by what it has read, if it was a primary."""
+        if self.standing.kind() is not RegionKind.PRIMARY:
+            self.standing.kind_now()
+        return self.standing.is_followed()
 
     @property
     def role(self) -> Role:

@@ -9,10 +9,11 @@ from sigla.errors import IdTaken, SchemaNotFound
 from sigla.model import BodyKey, Draft, SchemaId, Subject
 from sigla.regions.bodies import SILENT_MS
 from sigla.regions.giving import carried_out
+from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import BodyNotInBoth
 from sigla.rules import names
 from tests.attack.aws_sites import TableSite
-from tests.attack.aws_two_regions import TwoTables
+from tests.attack.aws_two_regions import MINUTE_MS, TwoTables
 from tests.attack.repeatable import repeat
 from tests.build import a_body, a_text
 from tests.contract.aws import Account, account, of_two_parts
@@ -105,3 +106,27 @@ def test_the_same_import_that_is_done_again_in_the_other_region_survives_that_on
         regions.force()
         assert not a.is_known(KEY), "its commit did not come"
         assert meaning(a) == X
+
+
+def test_a_region_that_rejoins_takes_what_the_id_means_meanwhile_over_what_it_has_left(aws: Account) -> None:
+    """While it joins it may be told of nothing: the copy brings it."""
+    with closing(two(aws, 4, required=False)) as regions:
+        a, b = regions.sites
+        left_by_one_that_was_cut_off(a, X)
+        regions.turned(b)
+        regions.force()
+        regions.mended()
+        while not regions.tally["rejoined"]:
+            regions.rejoin()
+        regions.mended()
+        assert b.link
+        b.link.is_cut = True
+        assert bring(b, Y) == KEY.id
+        regions.mended()
+        regions.pass_time(MINUTE_MS)
+        while a.role.kind is not RegionKind.FOLLOWER:
+            regions.rejoin()
+            regions.mended()
+            regions.turned(a)
+        assert a.role.follows(b.role)
+        assert (meaning(a), a.aws.bodies.get(KEY).schema.text) == (Y, Y)

@@ -25,7 +25,7 @@ from typing import Final
 
 from sigla import keys
 from sigla.errors import Conflict, StoreError
-from sigla.model import REGISTRY_WIDE, Subject
+from sigla.model import REGISTRY_WIDE, BodyKey, Subject
 from sigla.ports.clock import Clock
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind
@@ -34,6 +34,7 @@ from sigla.stores.dynamodb.actions import ABSENT, Action, Condition, Key, condit
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
 from sigla.stores.dynamodb.copied_subjects import attributes
 from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
+from sigla.stores.dynamodb.ids import KNOWN
 from sigla.stores.dynamodb.journal import BROUGHT
 from sigla.stores.dynamodb.numbers import MOVES, named_key
 from sigla.stores.dynamodb.places import JOURNAL_SHARDS
@@ -43,6 +44,7 @@ from sigla.stores.dynamodb.settling import Settling
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.told_commits import ToldCommit
 from sigla.stores.dynamodb.values import Item, unpacked
+from sigla.stores.s3.bodies import AwsBodies, mend_all
 from sigla.stores.s3.objects import SIDE_BY_SIDE, Objects
 
 SINCE_MS: Final = 3_600_000
@@ -87,6 +89,7 @@ class TableCopy:
         self._clock = clock
         self._owner = secrets.token_hex(8)
         self._since = 0
+        self._brought: set[BodyKey] = set()
         self._epoch = 0
 
     def go_on(self, until: float) -> bool:
@@ -114,6 +117,8 @@ class TableCopy:
             self._copy_shared()
             Settling(self._target, self._write).settle()
             self._copy_objects()
+            here, there = (AwsBodies(each, registry=self._source.places.registry) for each in (self._here, self._there))
+            mend_all(here, there, self._brought)
             self._mark(told)
             self._note({"complete": True})
         return True
@@ -191,7 +196,8 @@ class TableCopy:
         after: Key | None = None
         while True:
             found, after = self._source.table.scan(after)
-            shared = (item for item in found if item["pk"].startswith(own))
+            shared = [item for item in found if item["pk"].startswith(own)]
+            self._brought |= {keys.id_of(item["pk"]) for item in shared if KNOWN in item}
             self._copy_raw(item for item in shared if not item["sk"].startswith(keys.HOLDER))
             if after is None:
                 return

@@ -4,9 +4,10 @@ A pointer is written beside its body, in the same moment, and nothing is ever re
 was never written, or that means something else because another writer won the id; `named` leaves the latter out.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from urllib.parse import unquote
 
 from sigla import keys, records
@@ -14,7 +15,7 @@ from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.rules.bodies import believed
-from sigla.stores.s3.objects import PAGE, Objects, Stored
+from sigla.stores.s3.objects import PAGE, SIDE_BY_SIDE, Objects, Stored
 
 
 class AwsBodies:
@@ -133,6 +134,15 @@ class AwsBodies:
 
     def _name(self, key: BodyKey) -> str:
         return keys.body_object(self._registry, key)
+
+
+def mend_all(here: AwsBodies, there: AwsBodies, brought: Iterable[BodyKey]) -> None:
+    """What imports that were refused here have left under these ids gives way to what they mean there."""
+    waiting = iter(sorted(brought))
+    while some := list(islice(waiting, SIDE_BY_SIDE)):
+        for key, ours, theirs in zip(some, here.get_many(some), there.get_many(some), strict=True):
+            if ours.schema != theirs.schema:
+                here.mend(key, theirs)
 
 
 def _missing(key: BodyKey) -> Body:
