@@ -146,7 +146,7 @@ def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
         return form
     installed = store.region.installed()
     runs = {"installed": installed._asdict()} if installed else {}
-    return form | {"at": role.at, "kept": store.region.kept()} | runs
+    return form | {"at": role.at, "restored": role.is_restored, "kept": store.region.kept()} | runs
 
 
 def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
@@ -163,6 +163,8 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
         for what, number in region.get("kept", {}).items():
             if number:
                 print(f"  waits    {number} commits {what}")
+        if region.get("restored"):
+            print("  stopped  its table was restored to an earlier moment: `sigla rejoin` brings it back")
         if not region.get("reconciled", True):
             print(f"  open     not all is brought from {shown_traces(region['out'])}")
             print("           `sigla rejoin` brings it; if that never comes back, `sigla regions abandon` gives it up")

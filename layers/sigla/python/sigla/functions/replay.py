@@ -43,7 +43,7 @@ OFTEN_MS: Final = 60_000
 SELDOM_MS: Final = 1_800_000
 """How often the clock comes, and how often a turn does all that is done now and then."""
 
-STOPS: Final = ("closed", "forgotten", "elsewhere", "given_up")
+STOPS: Final = ("closed", "forgotten", "elsewhere", "given_up", "restored")
 """What keeps a region from being kept in step until a person looks at it."""
 
 ALONE_MS: Final = 900_000

@@ -84,7 +84,7 @@ def check_may_be_armed(role: Role) -> None:
 def _may_join(theirs: Role, joining: Role, ours: Role | None) -> bool:
     """Whether it has begun to join this registry, and nothing else. One that was given up does not go on."""
     is_new = (theirs.kind, theirs.epoch) == (RegionKind.JOINING, 0) and theirs.peer in ("", joining.peer)
-    return is_new and (ours is None or joining.name not in ours.given_up)
+    return is_new and not theirs.is_restored and (ours is None or joining.name not in ours.given_up)
 
 
 def _name_of(role: Role | None) -> str:

@@ -15,6 +15,10 @@ class RegionKind(StrEnum):
     """It does not know everything yet, or not any more, as after its table was restored."""
 
 
+_RESTORED: Final = "restored "
+"""What the token of a region begins with whose table was restored; then what it was at that moment."""
+
+
 class Trace(NamedTuple):
     """What is known of a region that is out. url: where it was served; empty where that is not known.
 
@@ -136,6 +140,22 @@ class Role:
 
     def without_traces(self, *names: str) -> "Role":
         return self._with([each for each in _traces(self.traces) if each.name not in names])
+
+    def restored(self) -> "Role":
+        """What a region is whose data were restored to an earlier moment: it does not know all that it gave since.
+
+        It joins, once it has rejoined: `regions.rejoining`.
+        """
+        return replace(self, kind=RegionKind.JOINING, token=f"{_RESTORED}{self.kind.value}")
+
+    @property
+    def is_restored(self) -> bool:
+        return self.token.startswith(_RESTORED)
+
+    @property
+    def was_primary(self) -> bool:
+        """Whether it is one, or was when it was restored to."""
+        return self.kind is RegionKind.PRIMARY or self.token == f"{_RESTORED}{RegionKind.PRIMARY.value}"
 
     def _with(self, traces: "list[Trace]") -> "Role":
         return replace(self, traces="\n".join(each.line for each in traces))

@@ -35,6 +35,7 @@ from sigla.regions.refusals import (
     StillJoining,
     ToAbandon,
     ToRejoin,
+    WasRestored,
 )
 
 Rehearsal = Callable[[], Sequence[str]]
@@ -57,7 +58,8 @@ def planned(
     url: by which the other region reaches this one, which it follows from then on; empty: by the name that it knows.
     at: where that is, if it is a table: this region knows it by its name at once, since it never asks.
 
-    Raises NoSecondRegion, NotTheFollower, StillJoining, RoleTooNew, NotRehearsed, ToRejoin before anything is changed;
+    Raises NoSecondRegion, NotTheFollower, StillJoining, WasRestored, RoleTooNew, NotRehearsed, ToRejoin before anything
+    is changed;
     RegionsApart, RoleChanged and StoreError then: it may be called again, or be taken back (`undone`).
     """
     ours, theirs = yield from both_roles(here, there)
@@ -205,7 +207,9 @@ def both_roles(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
 
 
 def check_promotable(ours: Role, now: int) -> None:
-    """Raises StillJoining, RoleTooNew."""
+    """Raises WasRestored, StillJoining, RoleTooNew."""
+    if ours.is_restored:
+        raise WasRestored(which="this region")
     if ours.kind is RegionKind.JOINING:
         raise StillJoining
     if ours.armed and now < ours.armed + rules.KNOWN_MS:
@@ -213,6 +217,8 @@ def check_promotable(ours: Role, now: int) -> None:
 
 
 def _check_promotable_after(ours: Role, theirs: Role, now: int) -> None:
+    if theirs.is_restored:
+        raise WasRestored(which="the other region")
     if theirs.kind is not RegionKind.PRIMARY or theirs.epoch != ours.epoch:
         raise NotTheFollower(kind=theirs.kind.value, epoch=theirs.epoch, wanted=f"the primary of epoch {ours.epoch}")
     check_promotable(replace(ours, armed=theirs.armed), now)

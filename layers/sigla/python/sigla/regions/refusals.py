@@ -109,6 +109,14 @@ class StillJoining(NotPromoted):
     text = "This region is joining and does not have everything yet; promote it when /health/ready says 200"
 
 
+class WasRestored(NotPromoted):
+    text = (
+        "The table of {which} was restored to an earlier moment and does not know what was done since. It takes no "
+        "writes until `sigla rejoin` has brought it back to the region that takes them; if neither does, promote the "
+        "one that was not restored, with --force"
+    )
+
+
 class RoleTooNew(NotPromoted):
     text = (
         "The registry has had a second region for less than twenty minutes, and a writer may not know of it yet: "

@@ -45,7 +45,8 @@ def rejoined(
     with nothing anyway, and this one stays closed. url: of here, for a server that makes its copy by itself.
 
     tables: the URLs of here and there, where these are tables: here knows the other one by its name before that joins.
-    One that was given up while it followed comes back in the same way; it has nothing to be brought.
+    One that was given up while it followed comes back in the same way; it has nothing to be brought. So does one whose
+    table was restored to an earlier moment, whatever it was then: what it has and here lacks is brought.
 
     Raises HasAFollower, NoSecondRegion, NotTheFollower, NotToRejoin, RoleChanged, and what these raise.
     """
@@ -54,7 +55,7 @@ def rejoined(
     theirs = yield from _closed(here, there, anew=bool(url), follower=tables is not None)
     if theirs is None:
         return False
-    is_to_join = theirs.kind is RegionKind.PRIMARY or bool(url)
+    is_to_join = theirs.kind is RegionKind.PRIMARY or theirs.is_restored or bool(url)
     token, peer = (ANEW, url) if url else (_FORGETS, tables[0] if tables else theirs.peer)
     if is_to_join:
         yield bring
@@ -84,7 +85,8 @@ def brought(here: Roles, there: Roles, *, bring: Callable[[], None]) -> Course[b
 def _check_has_place(here: Roles, there: Roles) -> Course[None]:
     """Whether a region that comes back may follow then. Raises HasAFollower, NoSecondRegion, ToAbandon."""
     ours, theirs = yield from promotion.both_roles(here, there)
-    if ours.writes and theirs.name != ours.peer and (_is_left_behind(theirs, ours) or _has_begun(theirs)):
+    comes_back = _is_left_behind(theirs, ours) or _has_begun(theirs) or theirs.is_restored
+    if ours.writes and theirs.name != ours.peer and comes_back:
         check_may_be_armed(reconciled(ours, theirs))
 
 
@@ -116,7 +118,7 @@ def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) ->
         raise NotToRejoin(epoch=theirs.epoch, kind=theirs.kind.value)
     if theirs.kind is RegionKind.PRIMARY:
         return (yield from promotion.set_role(there, theirs, replace(theirs, open=False)))
-    if _has_begun(theirs):
+    if _has_begun(theirs) or theirs.is_restored:
         return theirs
     if not (anew and _is_refused(theirs, ours)) and not (follower and _is_left_behind(theirs, ours)):
         return None
@@ -139,6 +141,6 @@ def reconciled(role: Role, theirs: Role) -> Role:
 
     It knows those that were given up by their names. The one that was passed over is the primary of the epoch before.
     """
-    is_passed_over = theirs.kind is RegionKind.PRIMARY and theirs.epoch == role.epoch - 1
+    is_passed_over = theirs.was_primary and theirs.epoch == role.epoch - 1
     is_known = theirs.name in role.given_up or (role.has_passed_over and is_passed_over)
     return role.without(theirs.name) if is_known else role.without_traces(theirs.name)

@@ -10,6 +10,9 @@ other. The row decides, the copies follow; who finds one behind puts it right.
     not read for a minute, as where       the row itself is checked: there is no role on it. Two write units, for
     nothing but keys is changed           commits that begin without a snapshot, and no call more
 
+A table that was restored to an earlier moment has the row as it was then, and does not know what it has done since. The
+row names its table, and a restored one is another: there the role is that of a region that joins (`Role.restored`).
+
 What was read is remembered for all threads. A change that was decided in another epoch is a Conflict: ask anew.
 """
 
@@ -35,7 +38,7 @@ LONE_MS = 60_000
 """For so long it is believed that there is no role (`regions.rules.KNOWN_MS` rests on it)."""
 
 
-ROLE_ATTRIBUTES = ("role", "kind", "turn")
+ROLE_ATTRIBUTES = ("role", "kind", "turn", "table")
 """What the row has of the role, beside the settings."""
 
 
@@ -67,10 +70,17 @@ class Fence:
 
     def met(self, item: Item | None, since: Moment) -> Role | None:
         """The role on the row as it was read. since: when it was asked for; what was learned later stays."""
-        role, known = role_of(item), self._known
+        role, known = self.role_on(item), self._known
         if known is None or known.since.now <= since.now:
             self._known = _LearnedRole(role, since)
         return role
+
+    def role_on(self, item: Item | None) -> Role | None:
+        """As the row of this table tells it."""
+        role = role_of(item)
+        if role is None or item is None or item.get("table", self._table.name) == self._table.name:
+            return role
+        return role.restored()
 
     def begin(self) -> Moment:
         """To be asked before the row is read."""
@@ -139,11 +149,12 @@ class Fence:
         if seen is None or replace(role, turn=turn) != seen:
             role = replace(role, turn=turn + 1)
             form: Item = {"role": _packed_role(role), "kind": role.kind.value, "turn": role.turn, FORM: ITEM_OF_REGIONS}
+            form["table"] = self._table.name
             try:
                 self._table.update(update(self._places.role(), form, when=equals(turn=turn or None)))
             except Cancelled as moved:
                 # Our own answer may have been lost, and its call been made again.
-                if [role_of(item) for item in moved.items] != [role]:
+                if [self.role_on(item) for item in moved.items] != [role]:
                     return False
         elif self.read() != seen:
             return False
@@ -169,6 +180,7 @@ def _packed_role(role: Role) -> str | bytes:
 
 
 def role_of(item: Item | None) -> Role | None:
+    """As it was written, by whichever table."""
     if item is None or "role" not in item:
         return None
     form = unpacked(item["role"])

@@ -8,6 +8,7 @@
     follower    it compares the two journals, and carries out what is missing here: of the last minutes, and with
                 `far` of the last hour
                 neither does anything once its primary has given it up
+    restored    nothing, before it has rejoined; nor does one whose other region was restored
     no role     nothing
 
 Each turn may be cut off, repeated, and done by several at once.
@@ -66,6 +67,8 @@ class RegionTurns:
         return {"role": role.kind.value, "epoch": role.epoch, **did}
 
     def _turn(self, role: Role, until: float) -> Facts:
+        if role.is_restored:
+            return {"restored": True}
         match role.kind:
             case RegionKind.PRIMARY:
                 return self._lead(role)
@@ -90,6 +93,8 @@ class RegionTurns:
             return {"silent": True}
         if theirs is None:
             return {"forgotten": True}
+        if theirs.is_restored:
+            return {"restored": True}
         if theirs.epoch > role.epoch:
             if role.open:
                 self._here.region.set_role(role, replace(role, open=False))
@@ -116,6 +121,8 @@ class RegionTurns:
         if role.token:  # its catalog is being forgotten (`regions.rejoining`)
             return {"copied": False}
         theirs = there.region.role()
+        if theirs is not None and theirs.is_restored:
+            return {"restored": True}
         if _is_given_up(role, theirs):
             return {"given_up": True}
         if not _is_known(role, theirs) or not self._copies_alone(until):
@@ -146,7 +153,10 @@ class RegionTurns:
     # --- follower ----------------------------------------------------------------------------------------------------
 
     def _follow(self, role: Role, until: float) -> Facts:
-        if _is_given_up(role, self._there.region.role()):
+        theirs = self._there.region.role()
+        if theirs is not None and theirs.is_restored:
+            return {"restored": True}
+        if _is_given_up(role, theirs):
             return {"given_up": True}
         comparison = JournalComparison(self._here, self._there, role)
         verdicts = comparison.catch_up(until, back_ms=FAR_MS if self._far else NEAR_MS)

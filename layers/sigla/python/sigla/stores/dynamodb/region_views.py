@@ -16,7 +16,6 @@ from sigla.ports.clock import Clock
 from sigla.ports.region_views import MOST_CONTEXTS, MOST_WAITING, OtherRegionView, RegionView, WaitingCommits
 from sigla.ports.regions import Peer
 from sigla.regions import rules
-from sigla.stores.dynamodb.fence import role_of
 from sigla.stores.dynamodb.items import is_listed
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.plans import Tools
@@ -56,7 +55,7 @@ class AwsRegionViews:
             ]
             found, named = rows.result(), [item["context"] for item in contexts.result() if is_listed(item)]
             waiting = [_waiting(why, some.result()) for why, some in kept if some.result()]
-        role = role_of(found.get(role_row))
+        role = self._tools.fence.role_on(found.get(role_row))
         if role is None:
             return None
         shown = named[: MOST_CONTEXTS - 1]

@@ -9,14 +9,13 @@ from sigla.ports.clock import Clock
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, RegionState, Role
 from sigla.stores.dynamodb.actions import Condition, condition_check, equals, update
-from sigla.stores.dynamodb.fence import role_of
 from sigla.stores.dynamodb.installed import installed_in
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
 
 _GAVE = Condition("attribute_exists(#kind) AND #kind <> :joining", {"joining": RegionKind.JOINING.value})
-"""A region that has forgotten nothing of what it gave."""
+"""A region that has forgotten nothing of what it gave; nor is its table a restored one."""
 
 
 class AwsRegion:
@@ -56,7 +55,7 @@ class AwsRegion:
     def look(self, context: str) -> RegionSeen:
         role, counter = self._places.role(), self._places.counter(context)
         found = self._table.get_many([role, counter])
-        return RegionSeen(role_of(found.get(role)), counter_of(found.get(counter)))
+        return RegionSeen(self._fence.role_on(found.get(role)), counter_of(found.get(counter)))
 
     def unheld(self) -> None:
         """A bucket with millions of bodies is not looked through in the minute of a promotion."""
@@ -107,8 +106,10 @@ class AwsRegion:
         if seen is not None and seen.epoch > epoch:
             return False
         write = update(self._places.counter(context), _ceiling_item(seen, epoch, ceiling), when=_same_ceiling(seen))
+        is_own = Condition("attribute_not_exists(#table) OR #table = :table", {"table": self._table.name})
+        gave = _GAVE & is_own
         try:
-            self._table.transact([condition_check(self._places.role(), _GAVE), write])
+            self._table.transact([condition_check(self._places.role(), gave), write])
         except Cancelled:
             return False
         return True

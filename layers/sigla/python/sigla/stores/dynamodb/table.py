@@ -81,6 +81,10 @@ class Table:
         self._name = name
         self._clock = clock
 
+    @property
+    def name(self) -> str:
+        return self._name
+
     def elapsed(self) -> int:
         """As the clock of the caller tells it: see `ports.Clock`."""
         return self._clock.elapsed()
