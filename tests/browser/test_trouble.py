@@ -40,6 +40,32 @@ def test_a_key_opens_the_registry_for_one_tab(opened: Opens, tmp_path: Path) -> 
         assert page.evaluate("sessionStorage.length") == 0
 
 
+def test_who_has_signed_in_is_not_refused_by_an_answer_to_what_was_asked_before(opened: Opens, tmp_path: Path) -> None:
+    """It came late. The key is known, and the page is there."""
+    secret = run("keys", "create", "ada", "--role", "admin", "--data", str(tmp_path)).stdout.split()[-1]
+    with serving(tmp_path, "--auth") as server:
+        page = opened(server, "subjects")
+        late: list[Route] = []
+
+        def hold_first(route: Route) -> None:
+            if late:
+                route.continue_()
+            else:
+                late.append(route)
+
+        page.route("**/console/api/caller", hold_first)
+        page.reload()
+        sign_in(page, "ada", secret)
+        expect(page.get_by_text("Nothing is registered yet.")).to_be_visible()
+        (held,) = late
+        assert "authorization" not in held.request.headers
+        # It is asked once more, with the key.
+        with page.expect_response(lambda answer: answer.url.endswith("console/api/caller") and answer.ok):
+            held.continue_()
+        expect(page.get_by_role("button", name="Sign out")).to_be_visible()
+        expect(page.get_by_text("does not know the key")).to_have_count(0)
+
+
 def test_a_restricted_key_sees_its_own_and_is_told_why_not_others(opened: Opens, tmp_path: Path) -> None:
     secret = run(
         "keys", "create", "bob", "--role", "reader", "--subjects", "a-", "--data", str(tmp_path)

@@ -213,9 +213,14 @@ export function query(given) {
 /** What is asked with: the key of the tab, or its token, which is renewed before it ends. */
 async function authorization() {
   const token = heldToken();
-  if (!token) return stored(KEY) && `Basic ${stored(KEY)}`;
-  if (token.refresh && Date.now() > token.until - EARLY_MS) await renew(token);
-  return `Bearer ${heldToken()?.access ?? ""}`;
+  if (token?.refresh && Date.now() > token.until - EARLY_MS) await renew(token);
+  return credentials();
+}
+
+/** What a request says of who asks, as things are; empty without a key. */
+function credentials() {
+  const token = heldToken();
+  return token ? `Bearer ${token.access}` : stored(KEY) && `Basic ${stored(KEY)}`;
 }
 
 /** @type {Promise<void> | undefined} */
@@ -277,11 +282,12 @@ function refusal(answer, read) {
 }
 
 /**
- * A token that the registry does not know any more is renewed, and the same is asked once more.
+ * A token that the registry does not know any more is renewed, and the same is asked once more; so it is where it was
+ * refused because of a key that is not that of the tab any more.
  *
- * @param {string} path @param {AbortSignal} [signal] @param {Change} [change] @returns {Promise<{answer: Response, body: string}>}
+ * @param {string} path @param {AbortSignal} [signal] @param {Change} [change] @param {boolean} [isFirst] @returns {Promise<{answer: Response, body: string}>}
  */
-async function answered(path, signal, change) {
+async function answered(path, signal, change, isFirst = true) {
   const said = await authorization();
   /** @type {Record<string, string>} */
   const headers = { accept: JSON_OF_REGISTRY };
@@ -302,10 +308,10 @@ async function answered(path, signal, change) {
     throw new Failure(0, 0, `The registry does not answer. Is it running, and is the network there?${unsure}`);
   }
   const token = heldToken();
-  if (answer.status === 401 && token?.refresh && said === `Bearer ${token.access}`) {
-    await renew(token);
-    if (heldToken()?.access !== token.access) return answered(path, signal, change);
-  }
+  if (answer.status !== 401 || !isFirst) return { answer, body };
+  if (token?.refresh && said === `Bearer ${token.access}`) await renew(token);
+  // Who has signed in, or was given another token, since it was sent is not the one that is refused.
+  if (said !== credentials()) return answered(path, signal, change, false);
   return { answer, body };
 }
 
