@@ -26,6 +26,14 @@ def test_each_region_is_remembered_until_it_is_back(traces: list[Trace]) -> None
     assert role == OUT
 
 
+def test_a_region_that_is_out_is_called_by_its_url_where_that_is_known() -> None:
+    """One cannot look for a region by a name that was drawn for it."""
+    role = replace(OUT, lost="one, two")
+    assert role.shown_out == "one, two"
+    assert role.with_trace(Trace("one", "http://one", 7)).shown_out == "http://one, two"
+    assert replace(OUT, peer="A").shown_out == "A"
+
+
 @given(st.text(max_size=20))
 def test_whatever_another_region_puts_there_can_be_shown(text: str) -> None:
     role = Role(3, RegionKind.PRIMARY, reconciled=False, lost="x", traces=text)

@@ -70,7 +70,7 @@ def admitted(here: Region, there: Peer | None, context: str, id: SchemaId, is_he
     counter = yield from reached(here, there, context, id)
     role = yield from _serving(here)
     if id < counter.first and not role.reconciled and not (yield is_held):
-        raise IdMayBeGiven(id=id, region=role.lost or role.peer)
+        raise IdMayBeGiven(id=id, region=role.shown_out)
 
 
 def reached(here: Region, there: Peer | None, context: str, id: SchemaId) -> Course[Counter]:
@@ -102,7 +102,7 @@ def set_back(here: Region, there: Peer | None, context: str, after: SchemaId) ->
     counter = yield from reached(here, there, context, after)
     role = yield from _serving(here)
     if after + 1 < counter.first and not role.reconciled:
-        raise IdMayBeGiven(id=after + 1, region=role.lost or role.peer)
+        raise IdMayBeGiven(id=after + 1, region=role.shown_out)
 
 
 def tell_ceiling(here: Region, there: Peer, context: str) -> Course[None]:

@@ -97,6 +97,11 @@ class Role:
         return [*known.values(), *unknown]
 
     @property
+    def shown_out(self) -> str:
+        """The regions in `out`, by their URLs as far as these are known."""
+        return ", ".join(each.url or each.name for each in self.out) or self.lost or self.peer
+
+    @property
     def abandoned(self) -> "list[Trace]":
         return [each for each in _traces(self.traces) if each.abandoned]
 
