@@ -176,8 +176,8 @@ def test_a_tombstone_and_its_end_come_by_the_stream(engine: Account, dynamodb_lo
             verb(world.registry)
         of_ids = [record for record in stream.read() if record not in rows_of(stream.read())]
         assert [sorted(record["dynamodb"]["NewImage"]) for record in of_ids] == [
-            ["buried", "count", "form", "pk", "sk"],
-            ["count", "form", "pk", "sk"],
+            ["buried", "count", "form", "known", "pk", "sk"],
+            ["count", "form", "known", "pk", "sk"],
         ]
         with follower(stores) as one:
             assert one(event_of(of_ids))["settled"] == 1
