@@ -69,6 +69,7 @@ READING = {
     *("catalog.associations_of_resource", "catalog.associations_of_subject", "catalog.associations_named"),
     *("catalog.subjects", "catalog.versions", "catalog.settings", "catalog.contexts", "catalog.contexts_of"),
     "catalog.look",
+    "catalog.versions_below",
     *("catalog.contexts_after", "catalog.holders_after", "catalog.keks_after", "catalog.associations_after"),
     *("catalog.kek", "catalog.deks_of", "catalog.deks_counted"),
     *("catalog.exporter", "catalog.exporters", "catalog.progress", "secrets.get"),

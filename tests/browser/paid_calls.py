@@ -11,10 +11,11 @@ CALLER: Final = "GET /console/api/caller"
 """The first page of a tab asks it, for all of them."""
 
 
-def _of_subject(subject: str, version: int) -> tuple[str, ...]:
+def of_subject(subject: str, version: int, *, named: bool = False) -> tuple[str, ...]:
+    """named: whether the page is that of the version."""
     place = f"GET /subjects/{subject}"
     return (
-        f"{place}/versions?deletedAsNegative=true&deleted=true",
+        f"GET /console/api/subjects/{subject}/versions?limit=20{f'&version={version}' if named else ''}",
         f"{place}/versions/{version}?deleted=true",
         f"{place}/history?limit=21",
     )
@@ -42,15 +43,15 @@ CALLS: Final[Mapping[str, tuple[str, ...]]] = {
     "subjects?q=pay": ("GET /console/api/search?contains=pay&type=&deleted=false&subjectPrefix=%3A*%3A",),
     "subjects?type=PROTOBUF": ("GET /console/api/search?contains=&type=PROTOBUF&deleted=false&subjectPrefix=%3A*%3A",),
     "subjects?context=.": ("GET /console/api/search?contains=&type=&deleted=false&subjectPrefix=",),
-    "subjects/customers-value": _of_subject("customers-value", 2),
-    "subjects/payments-value": _of_subject("payments-value", 1),
-    "subjects/%3A.eu%3Acustomers-value": _of_subject("%3A.eu%3Acustomers-value", 1),
-    "subjects/gone-value": _of_subject("gone-value", 1),
-    "subjects/nothing": ("GET /subjects/nothing/versions?deletedAsNegative=true&deleted=true",),
+    "subjects/customers-value": of_subject("customers-value", 2),
+    "subjects/payments-value": of_subject("payments-value", 1),
+    "subjects/%3A.eu%3Acustomers-value": of_subject("%3A.eu%3Acustomers-value", 1),
+    "subjects/gone-value": of_subject("gone-value", 1),
+    "subjects/nothing": ("GET /console/api/subjects/nothing/versions?limit=20",),
     "subjects/orders-value/edit": _of_editor("orders-value"),
     "subjects/new-value/edit?type=PROTOBUF": _of_editor("new-value"),
     "edit": (),
-    "subjects/orders-value/versions/1": _of_subject("orders-value", 1),
+    "subjects/orders-value/versions/1": of_subject("orders-value", 1, named=True),
     "subjects/orders-value/diff/1/2": (
         "GET /subjects/orders-value/diff/1/2?deleted=true",
         "GET /subjects/orders-value/versions/1?deleted=true",

@@ -255,3 +255,23 @@ def test_a_refusal_is_told_in_the_question_and_nothing_is_lost(come: Come, bench
     expect(question(page).get_by_role("alert")).to_contain_text("42205")
     page.keyboard.press("Escape")
     expect(text(page)).to_have_value(wanted)
+
+
+def test_versions_that_are_far_back_are_listed_and_opened(come: Come, bench: Registry, name: str) -> None:
+    """The newest ones at first; and a question counts all of them."""
+    bench.ask("PUT", f"/config/{name}", {"compatibility": "NONE"})
+    for at in range(23):
+        register(bench, name, record(named(name), field(f"f{at}", "string")))
+    way = come(bench, f"subjects/{name}")
+    page = way.page
+    listed = page.get_by_role("navigation", name="Versions").get_by_role("listitem")
+    expect(listed).to_have_count(20)
+    way.choose(button(page, "Show more"))
+    expect(listed).to_have_count(23)
+    way.choose(page.get_by_role("link", name="Version 2", exact=True))
+    expect(page.get_by_role("heading", name="Version 2", exact=True)).to_be_visible()
+    expect(page.get_by_role("link", name="What has changed since version 1")).to_be_visible()
+    way.choose(button(page, "Delete subject"))
+    expect(question(page)).to_contain_text("23 versions are soft-deleted.")
+    page.goto(f"{bench.url}/console/subjects/{name}/versions/24")
+    expect(page.get_by_role("alert")).to_have_text("There is no version 24 of this subject.")

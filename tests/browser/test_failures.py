@@ -88,7 +88,7 @@ PLACE = """element => {
 """What people take for the place of something: the nearest part of the page that has a name."""
 
 FIRST: Final = re.compile(
-    r"console/api/caller$|/versions\?deletedAsNegative|/versions/(latest|\d+\?deleted=true)$|/contexts\?limit=50$|/keks\?limit=20$"
+    r"console/api/caller$|/versions\?limit=20(&version=\d+)?$|/versions/(latest|\d+\?deleted=true)$|/contexts\?limit=50$|/keks\?limit=20$"
     r"|/(config|mode)(/[^?]+)?$|/subjects\?subjectPrefix"
 )
 """Calls whose answers say what else is asked."""

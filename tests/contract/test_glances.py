@@ -8,7 +8,14 @@ from typing import Any, Final
 import pytest
 
 from sigla.associations.nouns import Resource, in_order
-from sigla.changes import ConfigChanged, ContextDropped, SubjectDeleted, VersionPurged
+from sigla.changes import (
+    ConfigChanged,
+    ContextDropped,
+    SubjectDeleted,
+    SubjectPurged,
+    VersionDeleted,
+    VersionPurged,
+)
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Config, SchemaId, Search, Settings, Subject, Version
 from sigla.ports.catalog import Catalog
 from sigla.ports.glances import AssociationPlace
@@ -35,6 +42,39 @@ def gone_through(ask: Callable[[Any], Iterator[Any]], begin: Any, place: Callabl
     while part := list(islice(ask(place(found[-1]) if found else begin), most)):
         found += part
     return found
+
+
+def test_versions_go_on_below_a_version(catalog: Catalog, glance: int) -> None:
+    """Soft-deleted ones too, by themselves and with their subject; none of a life before the last purge."""
+    subject = a_subject(context=".eu")
+
+    def told(after: Version | None) -> Iterator[Any]:
+        return catalog.versions_below(subject, after, glance=glance)
+
+    assert list(told(None)) == []
+    for _ in range(11):
+        registered(catalog, subject)
+    gone = catalog.snapshot(subject).head
+    catalog.commit(VersionDeleted(gone, catalog.history(subject)[4], NOW, a_nonce()))
+    registered(catalog, Subject(".eu", f"{subject.name}-"))
+    descending = list(reversed(catalog.history(subject)))
+    assert [row.deleted for row in descending].index(True) == 6
+    assert gone_through(told, None, lambda row: row.version, 3) == descending
+    assert [row.version for row in told(Version(2))] == [1]
+    assert [*told(Version(1)), *told(Version(0)), *told(Version(-3))] == []
+    assert list(told(Version(2**31 - 1))) == descending
+    head_of = catalog.snapshot(subject).head
+    catalog.commit(SubjectDeleted(head_of, Version(head_of.highest), NOW, a_nonce()))
+    registered(catalog, subject)
+    assert list(told(None)) == list(reversed(catalog.history(subject)))
+    assert [row.deleted for row in told(None)] == [False, *[True] * 11]
+    head_of = catalog.snapshot(subject).head
+    catalog.commit(SubjectDeleted(head_of, Version(head_of.highest), NOW, a_nonce()))
+    head_of = catalog.snapshot(subject).head
+    catalog.commit(SubjectPurged(head_of, catalog.history(subject), NOW, a_nonce()))
+    assert list(told(None)) == []
+    registered(catalog, subject)
+    assert list(told(None)) == list(catalog.history(subject)) != []
 
 
 def test_contexts_go_on_behind_a_name(catalog: Catalog, glance: int) -> None:

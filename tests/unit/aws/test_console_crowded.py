@@ -16,13 +16,15 @@ from sigla.associations.nouns import WEAK, Association, Resource
 from sigla.keks import records
 from sigla.keks.nouns import Kek
 from sigla.model import BodyKey, Config, Settings, Subject
-from sigla.stores.dynamodb import items
+from sigla.ports.log import LogEntry, Matter
+from sigla.stores.dynamodb import histories, items
 from sigla.stores.dynamodb.actions import Action, put
+from sigla.stores.dynamodb.items import Stored
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import packed
 from tests.attack.stories import register
-from tests.browser.paid_calls import CALLER, CALLS
+from tests.browser.paid_calls import CALLER, CALLS, of_subject
 from tests.build import NOW, FixedClock, a_row, a_text
 from tests.unit.aws.metering import metered
 from tests.unit.aws.test_console_trips import JSON, MOST_TRIPS, MOST_UNITS, Functions, rounds_of
@@ -65,6 +67,28 @@ def holder_rows(places: Places) -> Iterable[Action]:
         yield put(places.holder(BodyKey(".", row.id), subject, row.version, 0), items.holder_item(subject, row, 0))
 
 
+LONG: Final = Subject(".", "long-value")
+VERSIONS: Final = 10_000
+DIGESTS: Final = ("digest" * 7, "other digest" * 3)
+
+
+def version_rows(places: Places) -> Iterable[Action]:
+    """For each registration the version, and what the history tells of it."""
+    for at in range(1, VERSIONS + 1):
+        row = a_row(at, id=2, text=a_text("B"))
+        yield put(places.version(LONG, 0, row.version), items.version_item(Stored(row, "nonce", (), DIGESTS)))
+        matter = Matter("SCHEMA", LONG.qualified, version=row.version, id=row.id)
+        yield histories.put_entry(places, LONG, LogEntry(NOW + at, f"{at:032}", "register", (matter,)))
+    head = {"revision": VERSIONS, "nonce": "nonce", "at": NOW, "generation": 0, "highest": VERSIONS}
+    yield put(
+        places.head(LONG),
+        items.named_item(LONG) | head | {"newest": items.row_value(a_row(VERSIONS, id=2, text=a_text("B")))},
+    )
+
+
+ROWS: Final = (context_rows, settings_rows, kek_rows, association_rows, holder_rows, version_rows)
+
+
 @pytest.fixture(scope="module")
 def crowded() -> Iterator[Functions]:
     with ExitStack() as opened:
@@ -73,7 +97,7 @@ def crowded() -> Iterator[Functions]:
         register("a-value", a_text("A"))(registry)
         register("b-value", a_text("B"))(registry)
         tools = Tools.of(made.clients.dynamodb, made.table, FixedClock(), "default")
-        rows = (write(tools.places) for write in (context_rows, settings_rows, kek_rows, association_rows, holder_rows))
+        rows = (write(tools.places) for write in ROWS)
         tools.table.write_all(list(chain.from_iterable(rows)))
         yield made
 
@@ -81,6 +105,18 @@ def crowded() -> Iterator[Functions]:
 @pytest.mark.parametrize("page", ["", "contexts", "settings", "associations", "encryption", "ids/default/2"])
 def test_a_page_costs_what_it_costs_in_a_small_registry(crowded: Functions, page: str) -> None:
     assert sum(cost(crowded, call, rounds_of(call))[0] for call in (CALLER, *CALLS[page])) <= MOST_UNITS
+
+
+@pytest.mark.parametrize("version", [VERSIONS, VERSIONS - 19, 5000, 1])
+def test_the_page_of_a_version_costs_the_same_however_many_there_are(crowded: Functions, version: int) -> None:
+    """Also of one that the first part of the list does not tell."""
+    calls = (CALLER, *of_subject(LONG.name, version, named=True))
+    costs, answers = zip(*(cost(crowded, call, rounds_of(call)) for call in calls), strict=True)
+    assert sum(costs) <= MOST_UNITS, costs
+    told = answers[1].json
+    assert [each["version"] for each in told["found"]] == [*range(VERSIONS, VERSIONS - 20, -1)]
+    assert [each["version"] for each in told["near"]] == [each for each in (version, version - 1) if each]
+    assert told["latest"] == VERSIONS
 
 
 def cost(functions: Functions, call: str, rounds: Rounds) -> tuple[float, Any]:
@@ -92,7 +128,9 @@ def cost(functions: Functions, call: str, rounds: Rounds) -> tuple[float, Any]:
     return meter.read, answer
 
 
-@pytest.mark.parametrize("what", ["contexts", "settings", "associations", "keks", "ids/2"])
+@pytest.mark.parametrize(
+    "what", ["contexts", "settings", "associations", "keks", "ids/2", "subjects/long-value/versions"]
+)
 def test_more_of_a_list_costs_the_same_wherever_it_begins(crowded: Functions, what: str) -> None:
     """And brings what was not told before."""
     seen, after, costs = list[Any](), "", list[float]()

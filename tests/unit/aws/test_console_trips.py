@@ -96,6 +96,8 @@ def rounds_of(call: str) -> Rounds:
         return (("BatchGetItem",), ("GetObject", "Query"))
     if "/console/api/settings" in call:
         return (("BatchGetItem",) * 2,)
+    if "/versions?limit=" in call:
+        return (("BatchGetItem",) * 3, ("Query",) * 2) if "&version=" in call else (("BatchGetItem",) * 2,)
     if any(f"/console/api/{each}?" in call for each in ("contexts", "associations", "keks", "ids/2")):
         return ()
     if "type=&deleted=true" in call:

@@ -85,6 +85,42 @@ def test_an_id_has_the_version_written_last_of_each_subject_in_its_context(fille
 
 
 @pytest.mark.parametrize("most", [1, 3, 100])
+def test_versions_of_a_subject_come_from_the_newest_down(filled: Client, most: int) -> None:
+    """Soft-deleted ones too; by an alias those of another subject."""
+    path = "subjects/v/versions"
+    assert filled("GET", f"/console/api/{path}").json["error_code"] == 40401
+    for at in range(7):
+        filled("POST", "/subjects/v/versions", {"schema": a_text(f"V{at}")}, JSON)
+    for gone in (7, 3):
+        filled("DELETE", f"/subjects/v/versions/{gone}")
+    filled("PUT", "/config/led", {"alias": "v"}, JSON)
+    for name in ("v", "led"):
+        told = [each for part in in_parts(filled, f"subjects/{name}/versions?", most) for each in part]
+        assert told == [{"version": each, "deleted": each in (7, 3)} for each in range(7, 0, -1)]
+        assert filled("GET", f"/console/api/subjects/{name}/versions?limit={most}").json["latest"] == 6
+    filled("DELETE", "/subjects/v")
+    assert "latest" not in filled("GET", f"/console/api/{path}").json
+
+
+@pytest.mark.parametrize("version, near", [("3", [3, 2]), ("1", [1]), ("4", [4, 2]), ("6", []), ("0", []), ("-1", [])])
+def test_a_version_that_is_named_is_told_with_the_one_before_it(filled: Client, version: str, near: list[int]) -> None:
+    """As far as they are there."""
+    for at in range(5):
+        filled("POST", "/subjects/v/versions", {"schema": a_text(f"V{at}")}, JSON)
+    if version == "4":
+        for permanent in ("", "?permanent=true"):
+            filled("DELETE", f"/subjects/v/versions/3{permanent}")
+    told = filled("GET", f"/console/api/subjects/v/versions?limit=1&version={version}").json
+    assert [each["version"] for each in told["near"]] == near
+    assert [each["version"] for each in told["found"]] == [5]
+
+
+@pytest.mark.parametrize("said", ["after=x", "version=latest", "version=99999999999"])
+def test_what_is_no_number_of_a_version_is_not_found(filled: Client, said: str) -> None:
+    assert filled("GET", f"/console/api/subjects/s/versions?{said}").status == 404
+
+
+@pytest.mark.parametrize("most", [1, 3, 100])
 @pytest.mark.parametrize("prefix", ["", ":*:", ":.a:"])
 def test_what_holds_for_all_that_is_listed_comes_first_and_once(filled: Client, most: int, prefix: str) -> None:
     said = f"subjectPrefix={quote(prefix)}&"

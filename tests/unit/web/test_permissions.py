@@ -150,6 +150,7 @@ X = "/exporters"
 AN_EXPORTER = {"name": "new", "config": {"schema.registry.url": "http://there"}}
 
 KEYS_ROUTE = "/console/api/keys"
+VERSION_PART = "GET /console/api/subjects/{subject}/versions"
 FIELDS = "GET /console/api/subjects/{subject}/fields/{version}"
 VERDICT = "POST /console/api/subjects/{subject}/verdict"
 
@@ -250,6 +251,9 @@ ROWS = (
     Row("GET /console/api/search", "/console/api/search", ANYWHERE, sees=([TEAM, *EVERY], OWN, []), team=[TEAM]),
     Row("GET /console/api/search", "/console/api/search?contains=ONE&type=AVRO", ANYWHERE,
         sees=(["a-one", "b-one"], ["a-one"], [])),
+    Row(VERSION_PART, "/console/api/subjects/a-one/versions", IN_A),
+    Row(VERSION_PART, "/console/api/subjects/b-one/versions", OUTSIDE),
+    Row(VERSION_PART, "/console/api/subjects/a-out/versions", OUTSIDE),
     Row("GET /console/api/contexts", "/console/api/contexts", ANYWHERE, sees=([".", ".team"], ["."], ["."]),
         team=[".", ".team"]),
     Row("GET /console/api/settings", "/console/api/settings", ANYWHERE),

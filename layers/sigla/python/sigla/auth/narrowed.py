@@ -77,6 +77,12 @@ class Narrowed(CatalogInFront):
         self._check_read(subject)
         return self._catalog.history(subject)
 
+    def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:
+        if self._reach.shows(subject) and not self._reach.includes(subject):
+            return iter(())  # as `snapshot` has it
+        self._check_read(subject)
+        return self._catalog.versions_below(subject, version, glance=glance)
+
     def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
         self._check_read(subject)
         return self._catalog.candidates(subject, digests)

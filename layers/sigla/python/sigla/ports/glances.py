@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
 from sigla.keks.nouns import Kek
-from sigla.model import BodyKey, Holder, Subject
+from sigla.model import BodyKey, Holder, Row, Subject, Version
 
 
 class AssociationPlace(NamedTuple):
@@ -32,6 +32,13 @@ class AssociationPlace(NamedTuple):
 
 class Glances(Protocol):
     """glance: so many are read at once, and more where they are wanted."""
+
+    def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:
+        """`subjects.Subjects.history` from the highest version down, below a version; all of it without one.
+
+        Sees every commit that has returned, unlike the others.
+        """
+        ...
 
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         """`lists.Lists.contexts` behind a name; all of them behind an empty one."""

@@ -115,6 +115,9 @@ class CatalogInFront:
 
     # --- glances -----------------------------------------------------------------------------------------------------
 
+    def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:
+        return self._catalog.versions_below(subject, version, glance=glance)
+
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return self._catalog.contexts_after(context, glance=glance)
 

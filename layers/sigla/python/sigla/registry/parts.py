@@ -2,20 +2,22 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, groupby
 from operator import attrgetter
 from typing import Generic, TypeVar
 
 from sigla.associations.nouns import Association
-from sigla.errors import SchemaNotFound
+from sigla.errors import SchemaNotFound, SubjectNotFound
 from sigla.keks.nouns import Kek
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Page, SchemaId, Search, Settings, Subject, Version
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Page, Row, SchemaId, Search, Settings, Subject, Version
 from sigla.ports.glances import AssociationPlace
 from sigla.registry.id_holders import renamed
+from sigla.registry.lookup import is_known
 from sigla.registry.paging import paged
 from sigla.registry.resources import Resources
 from sigla.registry.settings import scopes_above, settings_of_all
-from sigla.registry.side_by_side import both
+from sigla.registry.side_by_side import both, side_by_side
 
 T = TypeVar("T")
 
@@ -31,6 +33,41 @@ class ListPart(Generic[T]):
 def part_of(items: Iterator[T], most: int) -> ListPart[T]:
     some = paged(items, Page(0, most + 1))
     return ListPart(tuple(some[:most]), len(some) > most)
+
+
+@dataclass(frozen=True, slots=True)
+class VersionPart:
+    """Versions of a subject, from the highest down, soft-deleted ones too.
+
+    latest: the highest active one. near: the version that was asked for and the one before it, as far as they are.
+    """
+
+    listed: ListPart[Row]
+    latest: Version | None
+    near: tuple[Row, ...]
+
+
+def version_part(
+    resources: Resources, subject: Subject, below: Version | None, most: int, wanted: Version | None = None
+) -> VersionPart:
+    """Raises SubjectNotFound for a subject that has no version at all."""
+
+    def rows(of: Subject, under: Version | None, number: int) -> ListPart[Row]:
+        return part_of(resources.catalog.versions_below(of, under, glance=number + 1), number)
+
+    def told(of: Subject) -> list[ListPart[Row]]:
+        asks = [partial(rows, of, below, most)]
+        if wanted is not None:
+            asks.append(partial(rows, of, Version(wanted + 1), 2))
+        return side_by_side(resources, asks)
+
+    view, found = both(resources, lambda: resources.ask(subject), lambda: told(subject))
+    if not is_known(view, deleted=True):  # VER-1
+        raise SubjectNotFound(subject=view.subject)
+    listed, *asked = found if view.subject == subject else told(view.subject)
+    near = next((each.found for each in asked if each.found and each.found[0].version == wanted), ())
+    newest = view.head.newest
+    return VersionPart(listed, newest.version if newest else None, near)
 
 
 def context_part(resources: Resources, after: str, most: int) -> ListPart[str]:

@@ -174,6 +174,7 @@ class OwnCatalog:
         self.settings = listing(catalog.settings)
         self.contexts = asking(catalog.contexts)
         self.contexts_of = asking(catalog.contexts_of)
+        self.versions_below = listing(catalog.versions_below)
         self.contexts_after = listing(catalog.contexts_after)
         self.holders_after = listing(catalog.holders_after)
         self.keks_after = listing(catalog.keks_after)

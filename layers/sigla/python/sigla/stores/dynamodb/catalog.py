@@ -240,6 +240,9 @@ class AwsCatalog:
 
     # --- glances -----------------------------------------------------------------------------------------------------
 
+    def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:
+        return reading.versions_below(self._tools.table, self._tools.places, subject, version, glance)
+
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return self._lists.contexts_after(context, glance)
 

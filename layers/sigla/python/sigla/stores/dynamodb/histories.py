@@ -15,7 +15,7 @@ from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import Item, packed, unpacked
 
-FIRST_PAGE: Final = 64
+FIRST_PAGE: Final = 24
 """Items of the first page; of the next ones there are more."""
 
 _BEGINS = Condition("begins_with(#sk, :sk)", {"sk": keys.COMMIT})

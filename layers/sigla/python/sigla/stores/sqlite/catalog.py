@@ -201,6 +201,9 @@ class EmbeddedCatalog:
 
     # --- glances -----------------------------------------------------------------------------------------------------
 
+    def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:  # noqa: ARG002 - a row costs nothing here
+        return glances.versions_below(self._unit, subject, version)
+
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:  # noqa: ARG002 - a row costs nothing here
         return glances.contexts_after(self._unit, context)
 

@@ -5,12 +5,11 @@ from collections.abc import Iterator
 from sigla.associations.nouns import Association
 from sigla.keks.nouns import Kek
 from sigla.keys import utf16
-from sigla.model import BodyKey, Holder, Subject
+from sigla.model import BodyKey, Holder, Row, Subject, Version
 from sigla.ports.glances import AssociationPlace
-from sigla.stores.sqlite import associations, speakers
+from sigla.stores.sqlite import associations, rows, speakers
 from sigla.stores.sqlite import keks as stored_keks
 from sigla.stores.sqlite.lists import Question, Where
-from sigla.stores.sqlite.rows import subject_key
 from sigla.stores.sqlite.unit import Reader
 
 _BEHIND_KEY = "key > ?"
@@ -32,10 +31,24 @@ _HOLDERS = Question(
 )
 
 
+_VERSIONS = Question(
+    f"SELECT v.version, {rows.ROW} FROM subject s JOIN version v ON v.subject = s.num WHERE {{where}}"
+    " ORDER BY v.version DESC",
+    "v.version < ?",
+    1,
+)
+
+
+def versions_below(unit: Reader, subject: Subject, version: Version | None) -> Iterator[Row]:
+    where = Where().but("s.key = ?", rows.subject_key(subject))
+    where = where if version is None else where.but(_VERSIONS.position, version)
+    return (rows.row(columns[_VERSIONS.columns :]) for columns in _VERSIONS.pages(unit, where))
+
+
 def holders_after(unit: Reader, key: BodyKey, subject: Subject | None) -> Iterator[Holder]:
     # The index has the order of subjects among those alike in being deleted.
     where = Where().but("v.context = ? AND v.id = ? AND v.deleted IN (0, 1)", *key)
-    where = where if subject is None else where.but("v.holder > ?", subject_key(subject))
+    where = where if subject is None else where.but("v.holder > ?", rows.subject_key(subject))
     return (speakers.holder(tuple(columns[_HOLDERS.columns :])) for columns in _HOLDERS.pages(unit, where))
 
 

@@ -7,7 +7,7 @@ from sigla.auth.refusals import ApiKeyExists, ApiKeyNotChanged, ApiKeyNotFound, 
 from sigla.errors import SchemaNotFound
 from sigla.languages import LANGUAGES
 from sigla.web.api.endpoints import console
-from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, ID_SCOPE, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
+from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, ID_SCOPE, NO_SUBJECT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
 from sigla.web.api.queries import FLAG, TEXT, Limit, Query, Text, Word
 from sigla.web.api.route import Body, Route
 
@@ -39,6 +39,10 @@ CONSOLE_ROUTES: Final = (
           lists=True, parses=True),
     Route("POST", "/console/api/decode", READ, console.decode, "What a record says, byte by byte", "DecodedRecord",
           body=Body("RecordToDecode", "decode"), operation="Decode operation"),
+    Route("GET", "/console/api/subjects/{subject}/versions", READ, console.version_part,
+          "The versions of a subject, from the newest on, a part of the list", "VersionPart",
+          query=(Query("version", TEXT, "Tell whether this one is there, and which one is before it"), *PART),
+          refuses=NO_SUBJECT, lists=True),
     Route("GET", "/console/api/contexts", READ, console.context_part, "Contexts, a part of the list", "ContextPart",
           query=PART, lists=True),
     Route("GET", "/console/api/settings", READ, console.settings_part,

@@ -110,6 +110,8 @@ _FOUND_SUBJECT: Final = _object(
     "deleted",
 )
 
+_TOLD_VERSION: Final = _object({"version": NUMBER, "deleted": FLAG})
+
 
 def _part(items: Shape) -> Shape:
     return _object({"found": _list(items), "after": TEXT}, "after")
@@ -127,6 +129,12 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     ),
     "FoundSubjects": _list(_FOUND_SUBJECT),
     "SearchedSubjects": _object({"found": _list(_FOUND_SUBJECT), "searched": NUMBER, "through": TEXT}, "through"),
+    "VersionPart": _object(
+        {"found": _list(_TOLD_VERSION), "after": TEXT, "latest": NUMBER, "near": _list(_TOLD_VERSION)},
+        "after",
+        "latest",
+        "near",
+    ),
     "ContextPart": _part(TEXT),
     "SettingsPart": _part(_items_of("Settings")),
     "HolderPart": _part(_items_of("SubjectVersions")),

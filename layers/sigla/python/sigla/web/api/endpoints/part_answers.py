@@ -14,6 +14,15 @@ from sigla.web.api.wire import parts as wire
 from sigla.web.http.answer import Answer
 
 
+def version_part(exchange: Exchange, registry: Registry, *, version: str, after: str, limit: int) -> Answer:
+    below, wanted = wire.read_version_place(after), wire.read_version_place(version)
+    part = parts.version_part(registry, exchange.subject, below, limit, wanted)
+    told = wire.part(part.listed, told=wire.told_version, place=lambda each: str(each.version))
+    latest = {} if part.latest is None else {"latest": part.latest}
+    near = {} if wanted is None else {"near": [wire.told_version(each) for each in part.near]}
+    return json_answer(told | latest | near)
+
+
 def context_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
     part = parts.context_part(registry, after, limit)
     return json_answer(wire.part(part, told=str, place=str))

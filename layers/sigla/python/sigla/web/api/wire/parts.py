@@ -5,8 +5,10 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 from sigla.associations.nouns import Association
+from sigla.model import Row, Version
 from sigla.ports.glances import AssociationPlace
 from sigla.registry.parts import ListPart
+from sigla.web.api.queries import number
 from sigla.web.http.refusals import NoSuchArgument
 
 T = TypeVar("T")
@@ -16,6 +18,15 @@ def part(found: ListPart[T], *, told: Callable[[T], Any], place: Callable[[T], s
     """Tells the items, and as `after` where the next part begins, if there is one. place: that of an item."""
     body: dict[str, Any] = {"found": [told(each) for each in found.found]}
     return body | ({"after": place(found.found[-1])} if found.goes_on else {})
+
+
+def told_version(row: Row) -> dict[str, Any]:
+    return {"version": row.version, "deleted": row.deleted}
+
+
+def read_version_place(said: str) -> Version | None:
+    """None for an empty text. Raises NoSuchArgument for what is not a number."""
+    return Version(number(said)) if said else None
 
 
 def association_place(one: Association) -> str:

@@ -17,8 +17,8 @@ export function Listed({ path, children }) {
   <//>`;
 }
 
-/** @param {{path: string, first: Part, children: (found: any[]) => any}} given */
-function Going({ path, first, children }) {
+/** The same of a list whose first part is at hand. @param {{path: string, first: Part, children: (found: any[]) => any}} given */
+export function Going({ path, first, children }) {
   const [{ found, after }, setPart] = useState(first);
   const [failure, setFailure] = useState("");
   const [isBusy, setBusy] = useState(false);

@@ -27,8 +27,18 @@ async function restore(subject, versions) {
   return made;
 }
 
-/** @param {{subject: string, version: number, versions: number[], record: any}} given versions: those that are soft-deleted negated */
-export function VersionChanges({ subject, version, versions, record }) {
+/** What the versions of a subject come to in numbers, asked where a question tells it. @param {{subject: string, isDeletedToo?: boolean, children: (versions: number[]) => any}} given */
+function Counted({ subject, isDeletedToo, children }) {
+  return html`<${Asked} path=${versionsOf(subject, isDeletedToo)}>${children}<//>`;
+}
+
+/** @param {string} subject @param {boolean} [isDeletedToo] */
+function versionsOf(subject, isDeletedToo) {
+  return `subjects/${segment(subject)}/versions${isDeletedToo ? "?deleted=true" : ""}`;
+}
+
+/** @param {{subject: string, version: number, record: any}} given */
+export function VersionChanges({ subject, version, record }) {
   const may = useCaller()?.may ?? [];
   if (record.deleted) {
     return html`<div class="actions">
@@ -37,7 +47,6 @@ export function VersionChanges({ subject, version, versions, record }) {
     </div>`;
   }
   if (!may.includes("delete")) return null;
-  const stay = versions.filter((each) => each > 0 && each !== version).length;
   const run = async () => {
     await change("DELETE", placeOf(subject, version));
     follow(placeOf(subject, version));
@@ -47,17 +56,21 @@ export function VersionChanges({ subject, version, versions, record }) {
   return html`<div class="actions">
     <${Guarded} label=${`Delete version ${version}`} title=${`Delete version ${version} of ${split(subject).name}?`} does="Delete" run=${run} isGrave
       path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo>
-      <p>${stay ? `${counted(stay, "version")} of the subject ${stay === 1 ? "stays" : "stay"}.` : "It is the only one that is left: the subject is soft-deleted with it."}</p>
+      <${Counted} subject=${subject}>
+        ${(/** @type {number[]} */ versions) => {
+          const stay = versions.filter((each) => each !== version).length;
+          return html`<p>${stay ? `${counted(stay, "version")} of the subject ${stay === 1 ? "stays" : "stay"}.` : "It is the only one that is left: the subject is soft-deleted with it."}</p>`;
+        }}
+      <//>
       <p>Its id ${record.id} goes on meaning the same, so data in Kafka can still be read. It can be restored: then it gets a new number and keeps its id.</p>
       <${ReadBy} subject=${subject} version=${version} />
     <//>
   </div>`;
 }
 
-/** @param {{subject: string, versions: number[]}} given */
-export function SubjectChanges({ subject, versions }) {
+/** @param {{subject: string, isDeleted: boolean}} given isDeleted: all of its versions are */
+export function SubjectChanges({ subject, isDeleted }) {
   const may = useCaller()?.may ?? [];
-  const active = versions.filter((each) => each > 0);
   const { name } = split(subject);
   const path = `console/api/graph?subject=${encodeURIComponent(subject)}`;
   const runDelete = async () => {
@@ -67,7 +80,7 @@ export function SubjectChanges({ subject, versions }) {
     return { text: `${name} is soft-deleted, with ${counted(gone.length, "version")}.`, undo: may.includes("write") ? undo : undefined };
   };
   const runRestore = async () => {
-    const made = await restore(subject, versions.map(Math.abs));
+    const made = await restore(subject, await ask(versionsOf(subject, true)));
     follow(`subjects/${segment(subject)}`);
     return { text: `${counted(made.length, "version")} of ${name} ${made.length === 1 ? "is" : "are"} registered again.` };
   };
@@ -78,19 +91,19 @@ export function SubjectChanges({ subject, versions }) {
   };
   return html`<div class="actions">
     ${may.includes("write") && html`<${Link} to=${`subjects/${segment(subject)}/edit`} class="as-button">New version<//>`}
-    ${active.length > 0 && may.includes("delete") &&
+    ${!isDeleted && may.includes("delete") &&
     html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} path=${path} isGrave>
-      <p>${counted(active.length, "version")} ${active.length === 1 ? "is" : "are"} soft-deleted.</p>
+      <${Counted} subject=${subject}>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} soft-deleted.</p>`}<//>
       <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
       <${ReadBy} subject=${subject} />
     <//>`}
-    ${!active.length && may.includes("write") &&
+    ${isDeleted && may.includes("write") &&
     html`<${Change} label="Restore subject" title=${`Restore ${name}?`} does="Restore" run=${runRestore}>
-      <p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} registered again, oldest first. They keep their ids and get new numbers.</p>
+      <${Counted} subject=${subject} isDeletedToo>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} registered again, oldest first. They keep their ids and get new numbers.</p>`}<//>
     <//>`}
-    ${!active.length && may.includes("admin") &&
+    ${isDeleted && may.includes("admin") &&
     html`<${Guarded} label="Delete subject for good" title=${`Delete ${name} for good?`} does="Delete for good" run=${runPurge} path=${path} isDeletedToo isGrave>
-      <p>${counted(versions.length, "version")} ${versions.length === 1 ? "goes" : "go"}, with the subject's own config and mode. This cannot be undone.</p>
+      <${Counted} subject=${subject} isDeletedToo>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "goes" : "go"}, with the subject's own config and mode. This cannot be undone.</p>`}<//>
       <p>An id that no other subject has means nothing from then on: data in Kafka with it cannot be read any more.</p>
       <${ReadBy} subject=${subject} />
     <//>`}

@@ -7,50 +7,62 @@ import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
 import { Fields } from "../fields.js";
 import { GraphPicture, referrersOf } from "../graph.js";
+import { Going } from "../lists.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";
 import { UsageOf } from "../usage.js";
 
 const ENTRIES = 20;
+/** So many are listed at first, and with each *Show more*. */
+const VERSIONS = 20;
 /** What is below on the page. */
 const PARTS = [["version", "Version"], ["fields", "Fields"], ["in-force", "Compatibility and mode"], ["usage", "Usage"], ["history", "History"]];
+
+/** @typedef {{version: number, deleted: boolean}} ToldVersion */
+/** @typedef {{found: ToldVersion[], after?: string, latest?: number, near?: ToldVersion[]}} VersionPart latest: the highest that is not soft-deleted. near: the version that is wanted, and the one before it */
 
 /** @param {{params: Record<string, string>}} given */
 export default function SubjectPage({ params }) {
   const { subject } = params;
   const { context, name } = split(subject);
+  const isNumber = /^[1-9]\d{0,8}$/.test(params.version ?? "");
   return html`
     <${Heading} title=${name || subject}>
       <p class="lead">
         ${context === "." ? "in the default context" : html`in the context <span class="context">${context}</span>`}
       </p>
     <//>
-    <${Asked} path=${`subjects/${segment(subject)}/versions?deletedAsNegative=true&deleted=true`}>
-      ${(/** @type {number[]} */ versions) => html`<${Whole} subject=${subject} versions=${versions} wanted=${params.version} />`}
+    <${Asked} path=${`${listOf(subject)}?limit=${VERSIONS}${isNumber ? `&version=${params.version}` : ""}`}>
+      ${(/** @type {VersionPart} */ first) => html`<${Whole} subject=${subject} first=${first} wanted=${params.version} />`}
     <//>
   `;
 }
 
-/**
- * @param {{subject: string, versions: number[], wanted?: string}} given versions: those that are soft-deleted negated
- */
-function Whole({ subject, versions, wanted }) {
-  const active = versions.filter((each) => each > 0);
-  const shown = wanted ? Number(wanted) || active.at(-1) : active.at(-1) ?? Math.abs(versions.at(-1) ?? 0);
-  const at = versions.findIndex((each) => Math.abs(each) === shown);
+/** Where versions are listed, the newest first. @param {string} subject */
+function listOf(subject) {
+  return `console/api/subjects/${segment(subject)}/versions`;
+}
+
+/** @param {{subject: string, first: VersionPart, wanted?: string}} given */
+function Whole({ subject, first, wanted }) {
+  const number = Number(wanted) || 0;
+  const shown = number || (first.latest ?? (wanted ? 0 : first.found[0]?.version ?? 0));
+  const at = first.found.findIndex((each) => each.version === shown);
+  const before = first.near?.length ? first.near[1] : at < 0 ? undefined : first.found[at + 1];
+  const isThere = at >= 0 || shown === first.latest || Boolean(first.near?.length);
   const [limit, setLimit] = useState(ENTRIES);
   const history = useAsked(`subjects/${segment(subject)}/history?limit=${limit + 1}`);
   return html`
     <nav class="jumps" aria-label="On this page">
       ${PARTS.map(([id, name]) => html`<a href=${`#${id}`}>${name}</a>`)}
     </nav>
-    <${SubjectChanges} subject=${subject} versions=${versions} />
+    <${SubjectChanges} subject=${subject} isDeleted=${first.latest === undefined} />
     <div class="columns">
-      <${Versions} subject=${subject} versions=${versions} shown=${shown ?? 0} />
+      <${Versions} subject=${subject} first=${first} shown=${shown} />
       <div class="whole">
-        ${at < 0
-          ? html`<p role="alert">There is no version ${wanted} of this subject.</p>`
-          : html`<${Version} subject=${subject} version=${shown ?? 0} versions=${versions} before=${Math.abs(versions[at - 1] ?? 0)} entries=${history.value} />`}
+        ${isThere
+          ? html`<${Version} subject=${subject} version=${shown} before=${before?.version ?? 0} entries=${history.value} />`
+          : html`<p role="alert">There is no version ${wanted} of this subject.</p>`}
       </div>
     </div>
     <div id="in-force"><${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} />`}<//></div>
@@ -59,34 +71,36 @@ function Whole({ subject, versions, wanted }) {
   `;
 }
 
-/** @param {{subject: string, versions: number[], shown: number}} given */
-function Versions({ subject, versions, shown }) {
+/** @param {{subject: string, first: VersionPart, shown: number}} given */
+function Versions({ subject, first, shown }) {
   const place = `subjects/${segment(subject)}`;
   const compare = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const said = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     follow(`${place}/diff/${said.get("old")}/${said.get("new")}`);
   };
-  const numbers = versions.map(Math.abs);
-  const options = (/** @type {number | undefined} */ chosen) =>
-    numbers.map((each) => html`<option value=${each} selected=${each === chosen}>${each}</option>`);
+  const options = (/** @type {ToldVersion[]} */ found, /** @type {ToldVersion | undefined} */ chosen) =>
+    found.toReversed().map((each) => html`<option value=${each.version} selected=${each === chosen}>${each.version}</option>`);
   return html`<nav class="versions" aria-label="Versions">
     <h2>Versions</h2>
-    <ol>
-      ${versions.toReversed().map((each) => {
-        const version = Math.abs(each);
-        return html`<li key=${version}>
-          <${Link} to=${`${place}/versions/${version}`} current=${version === shown}>Version ${version}<//>
-          ${each < 0 && html` <span class="tag">soft-deleted</span>`}
-        </li>`;
-      })}
-    </ol>
-    ${numbers.length > 1 &&
-    html`<form class="compare" onSubmit=${compare}>
-      <label>From <select name="old">${options(numbers.at(-2))}</select></label>
-      <label>to <select name="new">${options(numbers.at(-1))}</select></label>
-      <button>Compare</button>
-    </form>`}
+    <${Going} key=${JSON.stringify(first)} path=${`${listOf(subject)}?limit=${VERSIONS}`} first=${first}>
+      ${(/** @type {ToldVersion[]} */ found) => html`
+        <ol>
+          ${found.map(
+            ({ version, deleted }) => html`<li key=${version}>
+              <${Link} to=${`${place}/versions/${version}`} current=${version === shown}>Version ${version}<//>
+              ${deleted && html` <span class="tag">soft-deleted</span>`}
+            </li>`,
+          )}
+        </ol>
+        ${found.length > 1 &&
+        html`<form class="compare" onSubmit=${compare}>
+          <label>From <select name="old">${options(found, found[1])}</select></label>
+          <label>to <select name="new">${options(found, found[0])}</select></label>
+          <button>Compare</button>
+        </form>`}
+      `}
+    <//>
   </nav>`;
 }
 
@@ -96,8 +110,8 @@ function makerOf(entries, version) {
   return Array.isArray(entries) ? entries.find((each) => each.about?.some(made)) : undefined;
 }
 
-/** @param {{subject: string, version: number, versions: number[], before: number, entries: any}} given before: the version before it; 0 without one. entries: of the history, as far as it is known */
-function Version({ subject, version, versions, before, entries }) {
+/** @param {{subject: string, version: number, before: number, entries: any}} given before: the version before it; 0 without one. entries: of the history, as far as it is known */
+function Version({ subject, version, before, entries }) {
   const place = `subjects/${segment(subject)}/versions/${version}`;
   const maker = makerOf(entries, version);
   return html`<section aria-labelledby="version">
@@ -116,7 +130,7 @@ function Version({ subject, version, versions, before, entries }) {
           </dl>
           ${before > 0 &&
           html`<p><${Link} to=${`subjects/${segment(subject)}/diff/${before}/${version}`}>What has changed since version ${before}<//></p>`}
-          <${VersionChanges} subject=${found.subject} version=${version} versions=${versions} record=${found} />
+          <${VersionChanges} subject=${found.subject} version=${version} record=${found} />
           <${SchemaText} text=${found.schema} type=${type} label=${`Text of version ${version}`} />
           <${Fields} subject=${found.subject} version=${version} />
           <${References} references=${found.references ?? []} context=${context} />
