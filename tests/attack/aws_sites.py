@@ -196,8 +196,14 @@ class TableSite(World):
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         assert between is None
-        is_before = given_before(self.aws.region.look, self.aws.catalog.buried)
-        catalog = AdoptedIds(self.aws.catalog, self.aws.bodies, is_before, is_marked=self.aws.handed_ids.is_marked)
+        is_before = given_before(self.aws.region.look)
+        catalog = AdoptedIds(
+            self.aws.catalog,
+            self.aws.bodies,
+            is_before,
+            is_marked=self.aws.handed_ids.is_marked,
+            buried=self.aws.catalog.buried,
+        )
         return Registry(catalog, self.bodies, self.clock, options or Options())
 
     @contextmanager

@@ -30,8 +30,10 @@ class Site(World):
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         registry, store = super().registry_with(between, options), embedded(self)
-        is_adopted = given_before(store.region.look, store.inventory.buried)
-        return replace(registry, catalog=AdoptedIds(registry.catalog, store.bodies, is_adopted))
+        is_adopted = given_before(store.region.look)
+        return replace(
+            registry, catalog=AdoptedIds(registry.catalog, store.bodies, is_adopted, buried=store.inventory.buried)
+        )
 
     def hands_over(self, taker: "Taker", *, required: bool) -> None:
         store = embedded(self)

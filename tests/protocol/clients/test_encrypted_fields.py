@@ -237,9 +237,9 @@ def test_what_one_client_encrypts_the_other_one_decrypts(exchange: Exchange, cas
 
 @named
 def test_the_bytes_on_the_way_hold_no_clear_text(exchange: Exchange, case: Case) -> None:
-    """Else both would read each other without any encryption at all."""
+    """Else both would read each other without any encryption at all. Three letters may stand in a base64 by chance."""
     for message in exchange.messages[case]:
-        assert not [text for text in ("Ada", "Lovelace") if text.encode() in message]
+        assert b"Lovelace" not in message
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.days], ids=lambda case: case.name)

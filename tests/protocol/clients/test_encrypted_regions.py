@@ -115,7 +115,7 @@ class Shop:
                     serializer = AvroSerializer(client, avro(SCHEMA).schema_str, conf=conf, **rules)
                     message = serializer(dict(ORDER), value_of(topic.name))
                 assert isinstance(message, bytes)
-                assert b"Ada" not in message
+                assert b"Lovelace" not in message
                 self.messages.setdefault(topic, []).append(message)
 
     def make_anew(self, topics: list[Topic]) -> None:

@@ -77,8 +77,9 @@ class OtherRegionParts:
         """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""
         concluding = NothingConcluded(registry.catalog, lambda: self.standing.kind() is not RegionKind.PRIMARY)
         look, marked = self.store.region.look, self.store.handed_ids.is_marked
-        before, out = given_before(look, self.store.catalog.buried), out_since(look)
-        return AdoptedIds(concluding, registry.bodies, before, self.standing.adopts, is_out=out, is_marked=marked)
+        before, out = given_before(look), out_since(look)
+        adopts, buried = self.standing.adopts, self.store.catalog.buried
+        return AdoptedIds(concluding, registry.bodies, before, adopts, is_out=out, is_marked=marked, buried=buried)
 
 
 def region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:

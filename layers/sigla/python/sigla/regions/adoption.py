@@ -29,7 +29,9 @@ class AdoptedIds(CatalogInFront):
     """is_adopted: whether an id is one of those; asked only where the catalog knows nothing of it.
 
     adopts: whether there may be some; before anything else is asked. is_out: whether a region that is out may have
-    given an id to subjects of which nothing is known here. is_marked: as of `HandedIds`.
+    given an id to subjects of which nothing is known here. is_marked: as of `HandedIds`. buried: as of
+    `ports.Inventory`: an id that was deleted for good means what it did while its body stands, for an import may have
+    brought it back; but no content gets it again.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class AdoptedIds(CatalogInFront):
         *,
         is_out: Callable[[BodyKey], bool] = lambda _: False,
         is_marked: Callable[[BodyKey, Guid], bool] = lambda *_: True,
+        buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]] = lambda _: (),
     ) -> None:
         super().__init__(catalog)
         self._bodies = bodies
@@ -48,6 +51,7 @@ class AdoptedIds(CatalogInFront):
         self._adopts = adopts
         self._is_out = is_out
         self._is_marked = is_marked
+        self._buried = buried
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """The first registrant speaks for an adopted id."""
@@ -83,8 +87,9 @@ class AdoptedIds(CatalogInFront):
     def _id_of(self, context: str, guid: Guid) -> SchemaId | None:
         if not self._adopts():
             return None
-        keys = (key for key in self._bodies.named(guid) if key.context == context)
-        return next((key.id for key in keys if not self._catalog.speaker(key) and self._adopted(key)), None)
+        named = (key for key in self._bodies.named(guid) if key.context == context)
+        found = (key for key in named if not self._catalog.speaker(key) and self._adopted(key))
+        return next((key.id for key in found if not self._buried((key,))), None)
 
     def _adopted(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         if not self._adopts() or not self._is_adopted(key):
@@ -110,20 +115,14 @@ def adopted(unheld: Iterable[BodyKey], bodies: Bodies) -> Iterator[str]:
                 yield f"Id {key.id}{where} was registered for {body.subject}: it means what it did, without a version."
 
 
-def given_before(
-    look: Callable[[str], RegionSeen], buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]]
-) -> Callable[[BodyKey], bool]:
-    """Whether an id was given before this region was promoted by force, and not deleted for good since.
-
-    look: as of `Peer.look`, at this region. buried: as of `ports.Inventory`; a tombstone may come after the commit.
-    """
+def given_before(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:
+    """Whether an id was given before this region was promoted by force. look: as of `Peer.look`, at this region."""
 
     def is_given_before(key: BodyKey) -> bool:
         role, counter = look(key.context)
         if role is None or not role.adopts:
             return False
-        is_before = counter is None or counter.epoch < role.epoch or key.id < counter.first
-        return is_before and not buried((key,))
+        return counter is None or counter.epoch < role.epoch or key.id < counter.first
 
     return is_given_before
 

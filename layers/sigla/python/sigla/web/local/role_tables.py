@@ -19,7 +19,7 @@ from sigla.web.threads.workers import Workers
 class RoleTables:
     """Any thread may change it: the next request is answered by what stands then.
 
-    end: of the journal. look, buried: as of `regions.adoption.given_before`.
+    end: of the journal. look, buried: as of `regions.adoption`.
     """
 
     def __init__(
@@ -29,7 +29,7 @@ class RoleTables:
         buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]],
     ) -> None:
         self._end = end
-        self._is_adopted, self._is_out = given_before(look, buried), out_since(look)
+        self._is_adopted, self._is_out, self._buried = given_before(look), out_since(look), buried
         self._adopts = False
         self._made: Callable[[Following], FollowingTable] | None = None
         self._following: Following | None = None
@@ -41,7 +41,7 @@ class RoleTables:
         """Makes what answers, as `web.app.build` has it made."""
         concluding_nothing = replace(registry, catalog=NothingConcluded(registry.catalog))
 
-        ids = AdoptedIds(registry.catalog, registry.bodies, self._is_adopted, is_out=self._is_out)
+        ids = AdoptedIds(registry.catalog, registry.bodies, self._is_adopted, is_out=self._is_out, buried=self._buried)
         adopting = replace(registry, catalog=ids)
 
         def following(following: Following) -> FollowingTable:
