@@ -235,7 +235,7 @@ class AwsCatalog:
     def contexts(self) -> tuple[str, ...]:
         return self._lists.contexts()
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:  # noqa: ARG002 - as `Lists`
+    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:  # noqa: ARG002 - it matters to `AdoptedIds` alone
         return self._lists.contexts_of(name)
 
     # --- glances -----------------------------------------------------------------------------------------------------

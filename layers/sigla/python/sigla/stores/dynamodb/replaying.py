@@ -69,7 +69,7 @@ class _ReplayTools(Tools):
     told_stamp: Stamp
     brought: frozenset[BodyKey]
 
-    def ledger(self, context: str, stamp: Stamp = NEVER) -> StampedLedger:  # noqa: ARG002 - each has that of its source
+    def ledger(self, context: str, stamp: Stamp = NEVER) -> StampedLedger:  # noqa: ARG002 - a commit that is replayed has the stamp of its source
         brought = frozenset(key.id for key in self.brought if key.context == context)
         return StampedLedger(self.table, self.places, context, self.told_stamp, brought=brought)
 

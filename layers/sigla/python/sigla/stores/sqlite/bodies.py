@@ -38,7 +38,7 @@ class EmbeddedBodies:
     def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
         return [self.get(key) for key in keys]
 
-    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:  # noqa: ARG002 - no trip to save
+    def named(self, guid: Guid, *, known: Collection[BodyKey] = ()) -> tuple[BodyKey, ...]:  # noqa: ARG002 - one question finds all: there is no trip to save
         found = self._unit.connection.execute("SELECT context, id FROM content WHERE guid = ? AND body", (guid,))
         return tuple(sorted((BodyKey(context, id) for context, id in found), key=_order))
 

@@ -193,7 +193,7 @@ class EmbeddedCatalog:
         found = self._unit.connection.execute("SELECT name FROM context WHERE listed ORDER BY key")
         return tuple(name for (name,) in found)
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:  # noqa: ARG002 - as `Lists`
+    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:  # noqa: ARG002 - it matters to `AdoptedIds` alone
         found = self._unit.connection.execute(
             "SELECT context FROM subject WHERE name_key = ? AND highest AND context <> '.' ORDER BY key", (utf16(name),)
         )
@@ -201,19 +201,19 @@ class EmbeddedCatalog:
 
     # --- glances -----------------------------------------------------------------------------------------------------
 
-    def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:  # noqa: ARG002 - a row costs nothing here
+    def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.versions_below(self._unit, subject, version)
 
-    def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:  # noqa: ARG002 - a row costs nothing here
+    def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.contexts_after(self._unit, context)
 
-    def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:  # noqa: ARG002 - a row costs nothing here
+    def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.holders_after(self._unit, key, subject)
 
-    def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:  # noqa: ARG002 - a row costs nothing here
+    def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.keks_after(self._unit, name)
 
-    def associations_after(self, place: AssociationPlace | None, *, glance: int) -> Iterator[Association]:  # noqa: ARG002 - a row costs nothing here
+    def associations_after(self, place: AssociationPlace | None, *, glance: int) -> Iterator[Association]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.associations_after(self._unit, place)
 
     # --- keys --------------------------------------------------------------------------------------------------------

@@ -23,12 +23,12 @@ def version_part(exchange: Exchange, registry: Registry, *, version: str, after:
     return json_answer(told | latest | near)
 
 
-def context_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+def context_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     part = parts.context_part(registry, after, limit)
     return json_answer(wire.part(part, told=str, place=str))
 
 
-def settings_part(exchange: Exchange, registry: Registry, *, subject_prefix: str, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+def settings_part(exchange: Exchange, registry: Registry, *, subject_prefix: str, after: str, limit: int) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     search = names.search(subject_prefix)
     if after:
         search = replace(search, after=names.subject(after))
@@ -44,13 +44,13 @@ def holder_part(exchange: Exchange, registry: Registry, *, subject: str, after: 
     return json_answer(wire.part(part, told=answers.subject_version, place=lambda each: each[0].qualified))
 
 
-def kek_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+def kek_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     """Tells no credentials, also not to those who may write: the KEK itself does."""
     part = parts.kek_part(registry, after, limit)
     told = wire.part(part, told=lambda each: kek_wire.kek(without_credentials(each)), place=lambda each: each.name)
     return json_answer(told)
 
 
-def association_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - as all are called
+def association_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     part = parts.association_part(registry, wire.read_association_place(after), limit)
     return json_answer(wire.part(part, told=association_wire.listed, place=wire.association_place))
