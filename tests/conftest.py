@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, settings
 
 from tests import alone
 from tests.servers import cdk, dynamodb_local, localstack
+from tests.sharing_out import pytest_xdist_make_scheduler
 from tests.under_way import watched
 
-__all__ = ["cdk", "dynamodb_local", "localstack"]
+__all__ = ["cdk", "dynamodb_local", "localstack", "pytest_xdist_make_scheduler"]
 
 # Twenty-five examples of each property, `make unit` six, `make soak` two thousand, and more of its own. A test that
 # wants others takes a multiple. ci: the same on every run, so that a red build is the change's fault; a laptop draws

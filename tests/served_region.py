@@ -18,12 +18,13 @@ def region_alone(
 ) -> RegionOfServer:
     """As of a server that no other region follows yet. until: ends what was begun."""
     around = exporting.Surroundings(store, partial(destination, store), "a", lambda _: None)
+    exporters = until.enter_context(exporting.exporting(around, begin=False))
     return region_of_server(
         store,
         OtherRegion(copy=lambda _: None),
         authenticate,
         guesses,
-        exporters=exporting.Exporting(around),
+        exporters=exporters,
         served="http://a:8081",
         tell=lambda _: None,
         installed=Installed("", {}),

@@ -40,19 +40,64 @@ class CatalogLost(Exception):
 
 
 class Connection(sqlite3.Connection):
-    """Its failures are `errors.StoreError`, as those of every store."""
+    """Its failures are `errors.StoreError`, as those of every store.
+
+    Closed by another thread, it ends after the step of a statement that is under way: sqlite3 does not look whether the
+    connection is still there when a step returns, and the process would end with it.
+    """
+
+    def __init__(self, *arguments: Any, **named: Any) -> None:
+        self.in_step = threading.Lock()
+        super().__init__(*arguments, **named)
 
     def execute(self, sql: str, parameters: Any = (), /) -> sqlite3.Cursor:
         try:
-            return super().execute(sql, parameters)
+            with self.in_step:
+                return self.cursor(Rows).execute(sql, parameters)
         except sqlite3.Error as failure:
-            raise StoreError(f"the catalog failed: {failure}") from failure
+            raise _failed(failure) from failure
 
     def executemany(self, sql: str, parameters: Iterable[Any], /) -> sqlite3.Cursor:
         try:
-            return super().executemany(sql, parameters)
+            with self.in_step:
+                return super().executemany(sql, parameters)
         except sqlite3.Error as failure:
-            raise StoreError(f"the catalog failed: {failure}") from failure
+            raise _failed(failure) from failure
+
+    def close(self) -> None:
+        with self.in_step:
+            super().close()
+
+
+class Rows(sqlite3.Cursor):
+    """What a statement finds. Each row but the first is a step of its own."""
+
+    connection: Connection
+
+    def fetchone(self) -> Any:
+        try:
+            with self.connection.in_step:
+                return super().fetchone()
+        except sqlite3.Error as failure:
+            raise _failed(failure) from failure
+
+    def fetchall(self) -> list[Any]:
+        try:
+            with self.connection.in_step:
+                return super().fetchall()
+        except sqlite3.Error as failure:
+            raise _failed(failure) from failure
+
+    def __next__(self) -> Any:
+        try:
+            with self.connection.in_step:
+                return super().__next__()
+        except sqlite3.Error as failure:
+            raise _failed(failure) from failure
+
+
+def _failed(failure: sqlite3.Error) -> StoreError:
+    return StoreError(f"the catalog failed: {failure}")
 
 
 class Database:
@@ -70,6 +115,7 @@ class Database:
         self._local = threading.local()
         self._opened: list[sqlite3.Connection] = []
         self._opening = threading.Lock()
+        self._closed = False
         try:
             self.writer = self._connect()
             if not self._begun():
@@ -93,8 +139,9 @@ class Database:
         return connection
 
     def close(self) -> None:
-        """Writes what the log still holds into the file. Nothing may use the database afterwards."""
+        """Writes what the log still holds into the file. Whoever uses the database afterwards gets a StoreError."""
         with self._opening:
+            self._closed = True
             # The writer is the first of them: closed last, it finds itself alone and folds the log into the file.
             while self._opened:
                 self._opened.pop().close()
@@ -108,7 +155,7 @@ class Database:
                 where, uri=True, isolation_level=None, check_same_thread=False, timeout=30, factory=Connection
             )
         except sqlite3.Error as failure:
-            raise StoreError(f"the catalog failed: {failure}") from failure
+            raise _failed(failure) from failure
         try:
             # First: a new file that is made one with a log would be synced all the same.
             connection.execute(f"PRAGMA synchronous = {'FULL' if self._durable else 'OFF'}")
@@ -122,8 +169,11 @@ class Database:
             connection.close()  # or each attempt without free descriptors would take some of the next ones
             raise
         with self._opening:
-            self._opened.append(connection)
-        return connection
+            if not self._closed:
+                self._opened.append(connection)
+                return connection
+        connection.close()
+        raise StoreError("the catalog is closed")
 
     def _begun(self) -> bool:
         """Whether there are tables: a start that was cut off leaves an empty file."""
@@ -138,7 +188,7 @@ class Database:
         try:
             self.writer.executescript(f"BEGIN IMMEDIATE; {tables.CREATE} {tables.added()}")
         except sqlite3.Error as failure:
-            raise StoreError(f"the catalog failed: {failure}") from failure
+            raise _failed(failure) from failure
         self.writer.execute("INSERT INTO state VALUES (?, 0, ?)", (tables.LAYOUT, self._registry))
         self.writer.execute("COMMIT")
 
@@ -180,4 +230,4 @@ def _complete(connection: sqlite3.Connection, temporary: str = "") -> None:
         try:
             connection.executescript(tables.added(missing, temporary))
         except sqlite3.Error as failure:
-            raise StoreError(f"the catalog failed: {failure}") from failure
+            raise _failed(failure) from failure

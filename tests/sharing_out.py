@@ -1,0 +1,32 @@
+"""Goes on with a run of tests after one of its processes has crashed.
+
+pytest-xdist gives what a crashed worker had left to the others, and with it each file that it had finished. A worker
+that is given a finished file has nothing to tell, so it is given no other one, and the run waits for ever.
+"""
+
+from typing import TYPE_CHECKING
+
+import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadFileScheduling
+
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
+
+class Files(LoadFileScheduling):
+    """`--dist loadfile`, where a worker may crash at any moment."""
+
+    def remove_node(self, node: "WorkerController") -> str | None:
+        files = self.assigned_work[node]
+        self.assigned_work[node] = {file: tests for file, tests in files.items() if not all(tests.values())}
+        return super().remove_node(node)
+
+    def _reschedule(self, node: "WorkerController") -> None:
+        if node in self.registered_collections:  # or it has crashed, and the one in its place is still collecting
+            super()._reschedule(node)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Files | None:
+    return Files(config, log) if config.getvalue("dist") == "loadfile" else None
