@@ -73,4 +73,6 @@ def test_what_make_test_leaves_out_is_an_attack_and_ci_runs_both() -> None:
     left_out = re.findall(r"--ignore[ =](\S+)", test)
     assert left_out == ["tests/attack"]
     assert re.search(rf"-m pytest [^;]*{left_out[0]}", attack)
-    assert re.search(r"^timeout --verbose \d+ make (--\S+ )*tests attack ", (root / ".ci" / "run").read_text(), re.MULTILINE)
+    assert re.search(
+        r"^timeout --verbose \d+ make (--\S+ )*tests attack ", (root / ".ci" / "run").read_text(), re.MULTILINE
+    )
