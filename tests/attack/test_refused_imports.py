@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import count
 
 import pytest
 
 from sigla.errors import IdTaken, SchemaNotFound
 from sigla.model import BodyKey, Draft, SchemaId, Subject
+from sigla.ports.replaying import Shipment
 from sigla.regions.bodies import SILENT_MS
+from sigla.regions.following import deliver
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import BodyNotInBoth
+from sigla.regions.replay import Verdict
 from sigla.rules import names
-from tests.attack.aws_sites import TableSite
+from sigla.stores.dynamodb.replaying import AwsReplayer, AwsShipper
+from tests.attack.aws_sites import ENDS, Killing, TableSite
 from tests.attack.aws_two_regions import MINUTE_MS, TwoTables
 from tests.attack.repeatable import repeat
 from tests.build import a_body, a_text
@@ -39,8 +44,16 @@ def two(aws: Account, number: int, *, required: bool) -> TwoTables:
     return regions
 
 
-def bring(site: TableSite, text: str) -> SchemaId | None:
-    return site.registry.register(PLACE, Draft(text, id=KEY.id, version=1)).id
+def bring(site: TableSite, text: str, id: int = KEY.id, version: int = 1) -> SchemaId | None:
+    return site.registry.register(PLACE, Draft(text, id=SchemaId(id), version=version)).id
+
+
+def shipped(site: TableSite) -> list[Shipment]:
+    return list(AwsShipper(site.aws.journal, site.aws.bodies).shipments())
+
+
+def replayer(site: TableSite) -> AwsReplayer:
+    return site.aws.catalog.replayer(site.aws.bodies)
 
 
 def promote(regions: TwoTables) -> None:
@@ -55,9 +68,9 @@ def left_by_one_that_was_cut_off(site: TableSite, text: str) -> None:
     site.aws.bodies.put(KEY, a_body(text, subject=PLACE, brought=True))
 
 
-def meaning(site: TableSite) -> str | None:
+def meaning(site: TableSite, id: int = KEY.id) -> str | None:
     try:
-        return site.registry.schema_by_id(KEY.id, subject=Subject(KEY.context, "")).schema.text
+        return site.registry.schema_by_id(SchemaId(id), subject=Subject(KEY.context, "")).schema.text
     except SchemaNotFound:
         return None
 
@@ -130,3 +143,55 @@ def test_a_region_that_rejoins_takes_what_the_id_means_meanwhile_over_what_it_ha
             regions.turned(a)
         assert a.role.follows(b.role)
         assert (meaning(a), a.aws.bodies.get(KEY).schema.text) == (Y, Y)
+
+
+def test_an_import_whose_commit_waits_is_read_in_the_survivor_wherever_that_was_cut_off(aws: Account) -> None:
+    """Its body is never a tombstone meanwhile, and means something by what the other region has handed over."""
+    with closing(two(aws, 5, required=True)) as regions:
+        a, b = regions.sites
+        bring(a, X)
+        ids = count(KEY.id + 1)
+        for fault in ENDS:
+            for number in count():
+                id = next(ids)
+                bring(a, a_text(f"T{id}"), id, version=id)
+                killing = Killing(number, fault)
+                with b.killed(killing):
+                    deliver(shipped(a)[-1:], replayer(b))
+                if not killing.is_over:
+                    break
+        regions.force()
+        assert not b.is_known(BodyKey(KEY.context, SchemaId(KEY.id + 1))), "its commit waits for the first one"
+        assert [meaning(b, id) for id in range(KEY.id + 1, id + 1)] == [a_text(f"T{n}") for n in range(KEY.id + 1, id + 1)]
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_a_commit_that_waits_takes_the_place_of_what_a_refused_import_has_left(aws: Account, *, is_lost: bool) -> None:
+    """Whether it is carried out later, from what was kept of it, or the region that made it is lost before."""
+    with closing(two(aws, 6 + is_lost, required=False)) as regions:
+        a, b = regions.sites
+        left_by_one_that_was_cut_off(b, X)
+        assert a.link
+        a.link.is_cut = True
+        bring(a, a_text("First"), KEY.id + 1)
+        bring(a, Y, version=2)
+        first, second = shipped(a)[-2:]
+        assert deliver([second], replayer(b)) == {Verdict.EARLY: 1}
+        if is_lost:
+            regions.force()
+        else:
+            assert deliver([first], replayer(b)) == {Verdict.CARRY_OUT: 1}
+        assert (b.is_known(KEY), meaning(b)) == (not is_lost, Y)
+
+
+def test_a_commit_whose_id_has_another_content_here_diverges_and_does_not_wait(aws: Account) -> None:
+    """Carried out later, from what was kept of it, it would be compared with nothing."""
+    with closing(two(aws, 8, required=False)) as regions:
+        a, b = regions.sites
+        bring(a, X)
+        regions.turned(b)
+        b.aws.bodies.mend(KEY, a_body(Y))
+        bring(a, a_text("First"), KEY.id + 1, version=2)
+        bring(a, X, version=3)
+        assert deliver(shipped(a)[-1:], replayer(b)) == {Verdict.EARLY: 1}
+        assert (len([*replayer(b).aside()]), len([*replayer(b).apart()])) == (0, 1)

@@ -293,6 +293,22 @@ def test_mending_puts_a_body_in_the_place_of_other_content(bodies: Bodies) -> No
     assert bodies.get(ONE) == BODY
 
 
+def test_what_an_import_may_have_left_is_that_of_the_catalog_once_it_is_mended_and_not_the_other_way_round(
+    bodies: Bodies,
+) -> None:
+    """It is there at any moment; a tombstone stays one."""
+    brought = replace(BODY, brought=True)
+    bodies.put(ONE, brought)
+    bodies.mend(ONE, replace(brought, nonce="another"))
+    assert bodies.get(ONE) == brought
+    for body in (BODY, brought):
+        bodies.mend(ONE, body)
+        assert bodies.get(ONE) == BODY
+    bodies.put(TWO, replace(brought, gone=True))
+    bodies.mend(TWO, BODY)
+    assert bodies.get(TWO).gone
+
+
 def test_a_missing_body_is_put_again(bodies: Bodies, spoil: Spoil) -> None:
     """As if it had never been there."""
     bodies.put(ONE, BODY)

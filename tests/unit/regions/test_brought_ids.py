@@ -1,8 +1,8 @@
 """An id that imports bring means one thing in both regions: every course that two regions can take, step by step.
 
 Two regions, one id, two contents. An import may end, or be refused, behind each of its steps; the way to the other
-region may be open or cut; a commit is carried out in the follower whenever it comes; regions are promoted by plan and
-by force, rejoin, and are abandoned. What is told is remembered.
+region may be open or cut; a commit is carried out in the follower whenever it comes, or waits there for others; regions
+are promoted by plan and by force, rejoin, and are abandoned. What is told is remembered.
 """
 
 from collections.abc import Iterator
@@ -19,6 +19,7 @@ class Design(NamedTuple):
     marks: bool = True
     own_place_first: bool = True
     gives_way: bool = True
+    stands_at_any_moment: bool = True
 
 
 class Site(NamedTuple):
@@ -33,7 +34,8 @@ class World(NamedTuple):
     """here: was promoted last. apart: the other one was passed over by force, and may go on until it hears of that.
 
     adopts: since the first promotion by force. acknowledged: to whom imports it. told: that, or read. required: the
-    mode of bodies.
+    mode of bodies. is_kept: the region that was promoted last, or the one that follows it, has kept what the commit of
+    the other one says, which waits for others and may never be carried out.
     """
 
     here: Site = Site()
@@ -41,6 +43,7 @@ class World(NamedTuple):
     apart: bool = False
     adopts: bool = False
     required: bool = True
+    is_kept: bool = False
     acknowledged: frozenset[str] = frozenset()
     told: frozenset[str] = frozenset()
 
@@ -78,6 +81,18 @@ def committed(world: World, content: str) -> Iterator[World]:
         yield world._replace(here=here, acknowledged=acknowledged, told=world.told | {content})
 
 
+def kept(world: World, design: Design) -> Iterator[World]:
+    """The follower has the commit of its primary, and cannot carry it out yet: its body means something by then."""
+    here, there = world.here, world.there
+    if not here.held or there.held:
+        return
+    if there.body == here.held and not design.stands_at_any_moment:
+        yield world._replace(there=there._replace(body=""))
+    if there.body in ("", here.held) or design.gives_way:
+        there = there._replace(body=here.held, marks=there.marks | {here.held})
+        yield world._replace(there=there, is_kept=True)
+
+
 def carried_out(world: World, design: Design) -> World:
     """The follower has every commit of its primary; what stands in its way is of an import that was refused."""
     here, there = world.here, world.there
@@ -95,7 +110,7 @@ def rejoined(world: World, design: Design) -> World:
         if not here.body or here.body == there.held or is_nobodys:
             here = here._replace(held=there.held, body=there.held)
     there = Site(there.body or here.body, there.marks | here.marks, held="")
-    return carried_out(world._replace(here=here, there=there, apart=False), design)
+    return carried_out(world._replace(here=here, there=there, apart=False, is_kept=False), design)
 
 
 def next_ones(world: World, design: Design) -> Iterator[World]:
@@ -111,13 +126,14 @@ def next_ones(world: World, design: Design) -> Iterator[World]:
             if told == content:
                 yield from committed(world, content)
     if not world.apart:
+        yield from kept(world, design)
         yield carried_out(world, design)
         yield carried_out(world, design).swapped()  # by plan
         yield world.swapped()._replace(apart=True, adopts=True)  # by force
     else:
         yield rejoined(world, design)
         # The other one is abandoned: what only it had is lost, and an empty one follows.
-        alone = world._replace(apart=False, there=Site(world.here.body, world.here.marks))
+        alone = world._replace(apart=False, is_kept=False, there=Site(world.here.body, world.here.marks))
         known = frozenset({told} - {""})
         yield carried_out(alone._replace(told=known, acknowledged=alone.acknowledged & known), design)
 
@@ -139,7 +155,7 @@ def has_two_meanings(world: World, design: Design) -> bool:
 
 def is_lost(world: World, design: Design) -> bool:
     """Whether what was acknowledged is not read: where both took it, even while the other region is out."""
-    is_promised = world.required or not world.apart
+    is_promised = world.required or world.is_kept or not world.apart
     return is_promised and bool(world.acknowledged) and meaning(world, design) not in world.acknowledged
 
 

@@ -54,6 +54,7 @@ class Bodies(Protocol):
     def mend(self, key: BodyKey, body: Body) -> None:
         """Puts the body in the place of nothing, of a damaged one or of other content; of its own content it stays.
 
-        Only for who knows from the catalog that the id means this. Raises StoreError.
+        But a living one that an import has brought gives way to one that is not marked so: at once, and is there at
+        any moment. Only for who knows from the catalog that the id means this. Raises StoreError.
         """
         ...

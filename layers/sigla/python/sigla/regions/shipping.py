@@ -10,6 +10,7 @@ from sigla.errors import BodyMissing, StoreError
 from sigla.model import Body, BodyKey
 from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import Shipment
+from sigla.rules.bodies import stays
 
 BRINGING: Final = frozenset({"Registered", "Imported", "Displaced", "AssociationsChanged"})
 """Kinds of changes whose ids may be new."""
@@ -67,14 +68,17 @@ def bring(
         bodies.revive(key, replace(told or standing, gone=False))
 
 
-def put_missing(bodies: Bodies, key: BodyKey, told: Body) -> None:
-    """The body of a commit that waits: it may be there before anything names it. It means something by that commit."""
+def bring_ahead(bodies: Bodies, key: BodyKey, told: Body, *, is_known: Callable[[BodyKey], bool]) -> None:
+    """The body of a commit that waits: it is there before anything names it, and means something by that commit.
+
+    So it is not marked as of an import any more, which may have been refused. One that stands means what it does at
+    any moment, for a client may have its id. is_known: as of `bring`. Raises BodyDiverged, StoreError.
+    """
     meant = replace(told, gone=False, brought=False)
-    try:
+    with suppress(BodyMissing):
         standing = bodies.get(key)
-    except BodyMissing:
-        bodies.put(key, meant)
-        return
-    if standing.brought and standing.schema == told.schema:
-        bodies.bury(key)
-        bodies.revive(key, meant)
+        if stays(standing, meant):
+            return
+        if standing.schema != told.schema and not standing.gone and is_known(key):
+            raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
+    bodies.mend(key, meant)

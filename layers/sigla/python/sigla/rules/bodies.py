@@ -19,3 +19,8 @@ def believed(key: BodyKey, stored: bytes) -> Body:
     if not sound:
         raise BodyDamaged(key, body=body)
     return body
+
+
+def stays(standing: Body, told: Body) -> bool:
+    """Whether a body stands as the catalog tells it. A living one of an import that may have been refused does not."""
+    return standing.schema == told.schema and (standing.gone or told.brought or not standing.brought)

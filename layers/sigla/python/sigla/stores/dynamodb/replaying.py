@@ -142,7 +142,7 @@ class AwsReplayer(KeptCommits):
         change = journal.change_of(told.row, self._catalog)
         for key in sorted(change.ids):
             told_body, held = shipment.bodies.get(key), not isinstance(change, IdBuried)
-            shipping.bring(self._bodies, key, told_body, held=held, is_known=self._is_known)
+            shipping.bring(self._bodies, key, told_body, held=held, is_known=self.is_known)
         self._number(change)
         plan = self._planned(told, change)
         if plan.claims:
@@ -154,10 +154,6 @@ class AwsReplayer(KeptCommits):
         self._tools.table.transact([*actions, *garbage])
         self._tools.table.write_all(plan.garbage[len(garbage) :])
         return plan.buried
-
-    def _is_known(self, key: BodyKey) -> bool:
-        """Whether a commit has named the id here: its row stays when it is held no more."""
-        return self._table.get(self._places.holders(key)) is not None
 
     def _planned(self, told: ToldCommit, change: Change) -> CommitPlan:
         tools, at = self._tools_of(told, _brought(change)), told.at

@@ -14,11 +14,12 @@ import orjson
 
 from sigla import journal, keys
 from sigla.journal import Effects, ToldHead
-from sigla.model import Subject
+from sigla.model import BodyKey, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
 from sigla.regions.replay import Needs
+from sigla.regions.shipping import BodyDiverged
 from sigla.stores.dynamodb.actions import Action, Key, delete, put
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.numbers import MOVES, named_key, number_name
@@ -107,9 +108,13 @@ class KeptCommits:
         self._since = since
 
     def put_aside(self, shipment: Shipment) -> None:
-        """Its bodies are there then, where no row names them yet."""
-        for key, body in shipment.bodies.items():
-            shipping.put_missing(self._bodies, key, body)
+        """Its bodies are there then, where no row names them yet; one of which another is in its place diverges."""
+        try:
+            for key, body in shipment.bodies.items():
+                shipping.bring_ahead(self._bodies, key, body, is_known=self.is_known)
+        except BodyDiverged:
+            self.set_apart(shipment)
+            return
         self._keep(self._places.aside, shipment)
 
     def aside(self) -> Iterator[Shipment]:
@@ -124,6 +129,10 @@ class KeptCommits:
 
     def apart(self) -> Iterator[Shipment]:
         return self._kept(keys.apart_pk(self._places.registry), self._places.apart)
+
+    def is_known(self, key: BodyKey) -> bool:
+        """Whether a commit has named the id here: its row stays when it is held no more."""
+        return self._table.get(self._places.holders(key)) is not None
 
     def is_told(self, shipment: Shipment) -> bool:
         """Whether the journal here has its row."""

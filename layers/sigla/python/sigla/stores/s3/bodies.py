@@ -14,7 +14,7 @@ from sigla import keys, records
 from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
-from sigla.rules.bodies import believed
+from sigla.rules.bodies import believed, stays
 from sigla.stores.s3.objects import PAGE, SIDE_BY_SIDE, Objects, Stored
 
 
@@ -87,7 +87,7 @@ class AwsBodies:
             if stored is None:
                 return self._objects.create(name, content) or None
             with suppress(BodyDamaged):
-                if believed(key, stored.content).schema == body.schema:
+                if stays(believed(key, stored.content), body):
                     return True
             return self._objects.replace(name, content, stored) or None
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.keys import check_length, utf16
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
+from sigla.rules.bodies import stays
 from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.unit import Reader
 
@@ -75,7 +76,7 @@ class EmbeddedBodies:
                 if standing is None:
                     self._create(key, body)
                     return
-            if standing is None or standing.schema != body.schema:
+            if standing is None or not stays(standing, body):
                 self._unit.connection.execute(
                     "DELETE FROM content WHERE context = ? AND id = ? AND guid <> ? AND NOT latest", (*key, body.guid)
                 )
