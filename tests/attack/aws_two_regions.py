@@ -117,9 +117,7 @@ class TwoTables:
             site.link.mend()
 
     def killing(self, often: float = 0.3, calls: int = 60) -> Killing | None:
-        if self.dice.random() >= often:
-            return None
-        return Killing(self.dice.randrange(calls), self.dice.choice(ENDS))
+        return Killing(self.dice.randrange(calls), self.dice.choice(ENDS)) if self.dice.random() < often else None
 
     def register(self) -> None:
         """At either: whoever may not take it says so."""
@@ -162,9 +160,8 @@ class TwoTables:
             one = self.dice.choice(self.acknowledged[-200:])
             # What a region that joins has is not asked for: it sends everything on.
             site = self.dice.choice([each for each in self.sites if each.role.kind is not RegionKind.JOINING])
-            with suppress(SchemaNotFound):  # a follower does not conclude from that: it asks the primary
-                found = site.registry.schema_by_id(one.key.id, subject=Subject(one.key.context, ""))
-                assert found.schema == one.schema
+            # A follower does not conclude from absence: it asks the primary.
+            assert self.meaning(one.key, site) in (None, one.schema)
             if one.at is self.here or self.here.role.reconciled:
                 self.check_readable(one, self.here)
 
@@ -269,9 +266,10 @@ class TwoTables:
             return
         carried_out(promotion.abandoned(self.here.aws.region, forgets=True))
         self.tally["abandoned"] += 1
-        here = self.here.meanings()
-        self.acknowledged = [one for one in self.acknowledged if one.key in here]
-        self.meanings = {key: schema for key, schema in self.meanings.items() if key in here}
+        for one in filter(lambda each: self.stands_in_both[each.key], self.acknowledged):
+            self.check_readable(one, self.here)
+        self.meanings = {key: schema for key, schema in self.meanings.items() if self.meaning(key, self.here)}
+        self.acknowledged = [one for one in self.acknowledged if one.key in self.meanings]
         self.there = self.fresh()
         self.there.untold |= EVERYTHING_TOLD
         self.begin()
@@ -308,19 +306,21 @@ class TwoTables:
     def note(self, key: BodyKey, schema: Schema) -> None:
         assert self.meanings.setdefault(key, schema) == schema, f"{key} has two meanings, by seed {self.seed}"
 
+    def meaning(self, key: BodyKey, at: TableSite) -> Schema | None:
+        """As it is read there. The body of an import that was not handed over stands and means nothing."""
+        with suppress(SchemaNotFound):
+            return at.registry.schema_by_id(key.id, subject=Subject(key.context, "")).schema
+        return None
+
     def check_readable(self, one: Acknowledged, at: TableSite) -> None:
-        found = at.registry.schema_by_id(one.key.id, subject=Subject(one.key.context, ""))
-        assert found.schema == one.schema, f"{one.key} by seed {self.seed}"
+        assert self.meaning(one.key, at) == one.schema, f"{one.key} by seed {self.seed}"
 
     def check_all_is_there(self, site: TableSite) -> None:
         for one in self.acknowledged:
             self.check_readable(one, site)
 
     def check_complete(self, site: TableSite) -> None:
-        """What was acknowledged before the moment up to which a follower says that it is complete is there.
-
-        It was acknowledged by one clock, and the moment is of another one: each of them may be wrong by SKEW_MS.
-        """
+        """What was acknowledged before the moment up to which a follower is complete is there, whatever clocks say."""
         ours, theirs = site.role, self.here.role
         if site is not self.there or not ours.follows(theirs):
             return
@@ -333,8 +333,8 @@ class TwoTables:
         """Bodies of both, whoever acknowledged them; equal once in step."""
         for site in self.sites:
             for key in site.aws.inventory.bodies():
-                with suppress(SchemaNotFound):
-                    self.note(key, site.registry.schema_by_id(key.id, subject=Subject(key.context, "")).schema)
+                if (schema := self.meaning(key, site)) is not None:
+                    self.note(key, schema)
         self.mended()
         self.pass_time(MINUTE_MS)
         if self.there.role.kind is RegionKind.JOINING and not self.there.role.token:

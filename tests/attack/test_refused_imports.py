@@ -162,7 +162,8 @@ def test_an_import_whose_commit_waits_is_read_in_the_survivor_wherever_that_was_
                     break
         regions.force()
         assert not b.is_known(BodyKey(KEY.context, SchemaId(KEY.id + 1))), "its commit waits for the first one"
-        assert [meaning(b, id) for id in range(KEY.id + 1, id + 1)] == [a_text(f"T{n}") for n in range(KEY.id + 1, id + 1)]
+        told = range(KEY.id + 1, id + 1)
+        assert [meaning(b, id) for id in told] == [a_text(f"T{id}") for id in told]
 
 
 @pytest.mark.parametrize("is_lost", [False, True])
