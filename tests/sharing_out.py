@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from xdist.workermanage import WorkerController
 
 
-class Files(LoadFileScheduling):
+class Files(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist ships no types
     """`--dist loadfile`, where a worker may crash at any moment."""
 
     def remove_node(self, node: "WorkerController") -> str | None:
         files = self.assigned_work[node]
         self.assigned_work[node] = {file: tests for file, tests in files.items() if not all(tests.values())}
-        return super().remove_node(node)
+        crashed_at: str | None = super().remove_node(node)
+        return crashed_at
 
     def _reschedule(self, node: "WorkerController") -> None:
         if node in self.registered_collections:  # or it has crashed, and the one in its place is still collecting
