@@ -297,10 +297,38 @@ def test_stacks_that_do_not_say_what_they_run_are_for_the_operator_to_compare(ur
     assert f"{Address.read(here)} has not said" not in told
 
 
-def runs(url: str, release: str, **options: str) -> None:
+@pytest.mark.parametrize("urls", ["tables"], indirect=True)
+def test_a_setting_that_names_another_region_than_the_data_is_told(urls: Urls, capsys: Captured) -> None:
+    """Such a stack is kept in step with nothing, or with what was given up: it is deployed once more."""
+    here, there = urls
+    third = f"dynamodb+s3://third/bucket-of-the-third?region={REGION}"
+    for named in (there, ""):
+        runs(here, "1.0", named)
+        assert main(["regions", here]) == 0
+        assert "setting" not in capsys.readouterr().out
+    for url, other in ((here, there), (there, here)):
+        runs(url, "1.0", third)
+        assert main(["regions", here, there]) == 0
+        told = capsys.readouterr().out
+        says = (
+            f"  setting  `regions.peer` names {third},\n           and the other region is {other}: deploy this stack"
+        )
+        assert says in told
+        assert told.count("setting") == 1
+        assert main(["regions", url, "--json"]) == 0
+        (report,) = json.loads(capsys.readouterr().out)["regions"]
+        assert (report["setting"], report["elsewhere"]) == (third, other)
+        runs(url, "1.0", other)
+    assert main(planned(here, there)) == 0
+    capsys.readouterr()
+    assert main(["regions", there, here]) == 0
+    assert "setting" not in capsys.readouterr().out, "a promotion deploys nothing"
+
+
+def runs(url: str, release: str, peer: str = "", **options: str) -> None:
     """As the function of the two regions says of its stack."""
     with store(url) as held:
-        tell_installed(cast("AwsStore", held).tools, Installed(release, options))
+        tell_installed(cast("AwsStore", held).tools, Installed(release, options, peer))
 
 
 def test_a_registry_without_a_second_region_has_no_role(tmp_path: Path, capsys: Captured) -> None:

@@ -21,7 +21,7 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
 from tests.build import a_draft, a_text
-from tests.cli.test_regions import Urls, bring, roles, store, urls
+from tests.cli.test_regions import Urls, bring, roles, runs, store, urls
 from tests.unit.registry.tell import s
 
 __all__ = ["urls"]
@@ -50,11 +50,20 @@ def apart(urls: Urls, capsys: Captured, tmp_path: Path, monkeypatch: pytest.Monk
         assert register(a, "next", "Next") == 5
         registry(a).change_config(s("orders"), {"level": "NONE"})
         registry(a).delete_subject(s("late"))
+    if there.startswith("dynamodb"):
+        runs(there, "1.0", here)
     assert main(["promote", here, "--force", "--yes"]) == 0
     with store(here) as b:
         assert register(b, "taken", "TakenHere") == rules.BLOCK + 1
     capsys.readouterr()
     return here, there
+
+
+def check_says_what_it_runs(there: str, capsys: Captured) -> None:
+    """Its stack has said that before, and says it again half an hour later."""
+    capsys.readouterr()
+    assert main(["regions", there]) == 0
+    assert "  runs     release 1.0\n" in capsys.readouterr().out
 
 
 def rejoin(here: str, there: str) -> int:
@@ -102,7 +111,9 @@ def test_what_only_the_old_region_had_comes_and_it_follows_again(apart: Urls, ca
         assert roles(here, there) == [("primary", 2, True), ("primary", 1, False)]
         return
     assert roles(here, there) == [("primary", 2, True), ("joining", 2, False)]
+    check_says_what_it_runs(there, capsys)
     filled(here, there)
+    check_says_what_it_runs(there, capsys)
     assert roles(here, there) == [("primary", 2, True), ("follower", 2, False)]
     capsys.readouterr()
     assert rejoin(here, there) == 0

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sigla import wiring
+from sigla import __version__, wiring
 from sigla.auth import api_keys
 from sigla.aws.clients import Clients
 from sigla.functions.lifecycle import Handler
@@ -202,6 +202,17 @@ def test_a_follower_answers_reads_by_itself_and_says_how_old_they_are(pair: Two)
         assert 0 <= int(here.headers["x-sigla-behind"]) < 120_000
         assert "x-sigla-behind" not in there.headers
     assert pair.a.asked == []
+
+
+def test_each_stack_says_what_it_runs_and_which_region_its_settings_name(pair: Two) -> None:
+    """`sigla regions` compares that with what the data say: a stack may not be deployed yet with a new region."""
+    for region, other in ((pair.a, pair.b), (pair.b, pair.a)):
+        region.turn()
+        told, role = region.store.region.installed(), region.store.region.role()
+        assert told is not None
+        assert role is not None
+        assert (told.release, told.options["SIGLA_AUTH"], told.peer) == (__version__, "keys", other.store.url)
+        assert role.other_url == told.peer
 
 
 def test_nothing_is_concluded_from_what_is_not_here_yet(pair: Two) -> None:

@@ -168,7 +168,7 @@ def replay_handler() -> "Renewed":
             OtherRegionTold(others.events, peer.names[0], settings.registry_name),
             registry=settings.registry_name,
             becomes=RegionKind(settings.region_role),
-            installed=installed_here(__version__, settings, authentication.function_auth(settings)),
+            installed=installed_here(__version__, settings, authentication.function_auth(settings), there.url),
         )
         ownership = opened.enter_context(owning(settings, here))
         return ownership.doing(turns) if ownership else turns

@@ -145,8 +145,12 @@ def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
     if role is None:
         return form
     installed = store.region.installed()
-    runs = {"installed": installed._asdict()} if installed else {}
-    return form | {"at": role.at, "restored": role.is_restored, "kept": store.region.kept()} | runs
+    runs = {"installed": installed.compared, "setting": installed.peer} if installed else {}
+    form |= {"at": role.at, "restored": role.is_restored, "kept": store.region.kept()} | runs
+    is_stale = (
+        installed is not None and bool(installed.peer) and not role.is_alone and role.is_elsewhere(installed.peer)
+    )
+    return form | ({"elsewhere": role.other_url} if is_stale else {})
 
 
 def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
@@ -156,6 +160,9 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
         print(f"  newest   {shown_time(region['newest'])}")
         if "installed" in region:
             print(f"  runs     release {region['installed']['release']}")
+        if "elsewhere" in region:
+            print(f"  setting  `regions.peer` names {region['setting']},")
+            print(f"           and the other region is {region['elsewhere']}: deploy this stack with that")
         if region.get("behind_ms") is not None:
             print(f"  behind   {region['behind_ms'] / 1000:.1f} s at most")
         if region.get("problem"):

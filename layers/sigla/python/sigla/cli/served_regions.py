@@ -232,7 +232,7 @@ def _missing(here: "RegionReport", there: "RegionReport") -> list[str] | None:
 
 
 def _form(url: str, report: "RegionReport") -> dict[str, Any]:
-    how_far = {"behind_ms": report.behind, "problem": report.problem, "installed": report.installed._asdict()}
+    how_far = {"behind_ms": report.behind, "problem": report.problem, "installed": report.installed.compared}
     form = {
         "url": url,
         "newest": report.newest,

@@ -1,14 +1,23 @@
 """What a region runs, as far as clients notice: a promotion by plan is of two that are alike."""
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Installed(NamedTuple):
-    """release: of Sigla. options: such settings, as an operator writes them."""
+    """release: of Sigla. options: such settings, as an operator writes them.
+
+    peer: the URL of the stores that the settings name as those of the other region; empty where they name none.
+    """
 
     release: str
     options: Mapping[str, str]
+    peer: str = ""
+
+    @property
+    def compared(self) -> dict[str, Any]:
+        """What both regions are to have alike."""
+        return {"release": self.release, "options": self.options}
 
 
 def unlike(here: Installed, there: Installed) -> Iterator[str]:

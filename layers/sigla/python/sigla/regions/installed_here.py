@@ -18,7 +18,7 @@ ANSWERING: Final = (
 """Settings by which a registry answers otherwise."""
 
 
-def installed_here(release: str, settings: Settings, auth: str) -> Installed:
-    """auth: who may ask, as it is in force."""
+def installed_here(release: str, settings: Settings, auth: str, peer: str = "") -> Installed:
+    """auth: who may ask, as it is in force. peer: the URL of the other region's stores, as the settings name them."""
     said = {name: getattr(settings, name) for name in ANSWERING} | {"auth": auth}
-    return Installed(release, {f"{PREFIX}{name.upper()}": f"{value}".lower() for name, value in said.items()})
+    return Installed(release, {f"{PREFIX}{name.upper()}": f"{value}".lower() for name, value in said.items()}, peer)

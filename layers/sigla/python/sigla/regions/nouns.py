@@ -191,11 +191,15 @@ class Role:
         """Whether it is a primary that no region follows, and none is to be told how far ids are given."""
         return self.kind is RegionKind.PRIMARY and not self.peer
 
+    @property
+    def other_url(self) -> str:
+        """Where the other region is, or was last; empty where that is not known."""
+        return self.peer if "://" in self.peer else self.at
+
     def is_elsewhere(self, url: str) -> bool:
         """Whether the other region is known to be in another place than this one: host, or table, and query differ."""
-        where = self.peer if "://" in self.peer else self.at
-        known, asked = urlsplit(where), urlsplit(url)
-        return bool(where) and (known.netloc, known.query) != (asked.netloc, asked.query)
+        known, asked = urlsplit(self.other_url), urlsplit(url)
+        return bool(self.other_url) and (known.netloc, known.query) != (asked.netloc, asked.query)
 
     def follows(self, other: "Role") -> bool:
         """Whether it is the follower of the other one, and has everything as soon as that is told."""

@@ -76,11 +76,10 @@ def _trace_of(form: Mapping[str, Any]) -> Trace:
 
 
 def report_form(report: RegionReport) -> dict[str, Any]:
-    installed = report.installed._asdict()
     return report._asdict() | {
         "role": role_form(report.role),
         "journal": report.journal._asdict(),
-        "installed": installed,
+        "installed": report.installed.compared,
         "out": [each._asdict() for each in report.out],
     }
 

@@ -1,6 +1,7 @@
 """A table that joins anew forgets what its registry had: the rows of the catalog go, page by page.
 
-What stays: how far ids were given, the role, the journal and its segments, names behind tokens, zones, the identity.
+What stays: how far ids were given, the role, the journal and its segments, names behind tokens, zones, the identity,
+and what its stack runs, of which the function of the two regions tells once each half hour.
 A commit of the other region's journal that was brought there is marked, so that no comparison meets it again.
 """
 
@@ -49,5 +50,11 @@ def _gone(tools: Tools, items: Iterable[Item], own: str) -> Iterator[Action]:
             settings = {name: None for name in item if name not in {*ROLE_ATTRIBUTES, "pk", "sk", FORM}}
             if settings:
                 tools.table.update(update(place, settings))
-        elif item["pk"].removeprefix(own).partition("#")[0] not in _KEPT and item["sk"] != keys.NEXT:
+        elif not _stays(tools, place, own):
             yield delete(place)
+
+
+def _stays(tools: Tools, place: Key, own: str) -> bool:
+    pk, sk = place
+    is_kept = pk.removeprefix(own).partition("#")[0] in _KEPT
+    return is_kept or sk == keys.NEXT or place == tools.places.installed()

@@ -13,18 +13,18 @@ from sigla.stores.dynamodb.actions import update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.table import Table
-from sigla.stores.dynamodb.values import packed, unpacked
+from sigla.stores.dynamodb.values import Item, packed, unpacked
 
 LATELY_MS: Final = 7_200_000
 
 
 def tell_installed(tools: Tools, installed: Installed) -> None:
-    form = packed(installed._asdict())
-    tools.table.update(update(tools.places.installed(), {"at": tools.clock.now(), "form": form}))
+    told: Item = {"at": tools.clock.now(), "form": packed(installed.compared), "peer": installed.peer}
+    tools.table.update(update(tools.places.installed(), told))
 
 
 def installed_in(table: Table, places: Places, clock: Clock) -> Installed | None:
     found = table.get(places.installed())
     if found is None or clock.now() - found["at"] > LATELY_MS:
         return None
-    return Installed(**unpacked(found["form"]))
+    return Installed(**unpacked(found["form"]), peer=found.get("peer", ""))

@@ -28,7 +28,8 @@
     aside, apart  row, position: a commit of another region that waits for another one, or that diverges
     COPYING       owner, since, after, copied, complete: how far the copy of another region's table is (`copying`)
     COMPLETE      at: the moment up to which all that was committed in the other region is here (`comparing`)
-    INSTALLED     at, form: which release the stack runs with which options, and when it said so last (`installed`)
+    INSTALLED     at, form, peer: which release the stack runs with which options, which other region its settings name,
+                  and when it said so last (`installed`)
     ALONE         until: how long others leave the copy to whoever is at it (`region_turns`)
     LAST          number, rows, open: the last segment of the journal, open while its object may not be there;
                   hash: its SHA-256; follows, before: number and hash of the one before it
