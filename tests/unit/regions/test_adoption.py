@@ -124,7 +124,7 @@ def test_people_are_told_which_ids_have_no_version(store: EmbeddedStore) -> None
     store.bodies.bury(gone)
     registry = registry_of(store)
     registry.register(s("held"), a_draft(a_text("Held")))
-    (told,) = adopted(store.region.unheld(), store.bodies)
+    (told,) = adopted(store.inventory.unheld(), store.bodies)
     assert told.startswith("Id 7 was registered for ")
     registry.register(s("later"), a_draft(a_text("Before")))
-    assert not [*adopted(store.region.unheld(), store.bodies)]
+    assert not [*adopted(store.inventory.unheld(), store.bodies)]

@@ -331,3 +331,13 @@ def _write_until(busy: Broken, stop: threading.Event, failures: list[BaseExcepti
     except BaseException as failure:
         failures.append(failure)
         raise
+
+
+def test_ids_that_no_version_holds_are_listed(broken: Broken) -> None:
+    """For who was promoted by force: what was deleted for good is one of them, and a registration that was cut off."""
+    inventory = broken.store.inventory
+    assert [key.id for key in inventory.unheld()] == [3]
+    orphan = an_orphan(broken, ts=NOW)
+    looked_at: list[int] = []
+    assert [*inventory.unheld(lambda _, done, __=0, /: looked_at.append(done))] == [of_id(3), orphan]
+    assert looked_at in ([], [len([*inventory.bodies()])])

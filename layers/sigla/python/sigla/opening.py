@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from functools import cache, partial
 from os import getuid
 from pathlib import Path
 from pwd import getpwuid
@@ -12,6 +13,7 @@ from sigla.changes import Author
 from sigla.instances import among_others, beside
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
+from sigla.ports.progress import Progress
 from sigla.ports.replaying import RegionPair
 from sigla.ports.store import Store
 from sigla.registry import Registry, Resources
@@ -112,6 +114,18 @@ def promote_by_force(address: Address, store: Store) -> "Promotion":
 def adopt_keys(address: Address, store: Store) -> int:
     """Carries out commits of keys as `kinds.StoreKind` says. store: that of the address. Raises StoreError."""
     return kinds.store_kind(address).adopt_keys(store)
+
+
+def adopted_ids(address: Address, store: Store, progress: Progress) -> Iterator[str]:
+    """What people are told of ids that mean something here though their versions did not come, a sentence each.
+
+    store: that of the address, promoted by force. Raises StoreError.
+    """
+    from sigla.regions.adoption import adopted, given_before
+
+    is_marked = partial(kinds.store_kind(address).is_handed_over, store)
+    is_before = given_before(cache(store.region.look))
+    return adopted(store.inventory.unheld(progress), store.bodies, is_before, is_marked)
 
 
 def operator() -> str:

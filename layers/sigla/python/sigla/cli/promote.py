@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from sigla.cli import place
+from sigla.cli import place, progress
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
@@ -163,7 +163,6 @@ def _undo(regions: "TwoRegions", there: "Address") -> int:
 def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "Roles | None") -> int:
     from sigla import opening
     from sigla.regions import promotion
-    from sigla.regions.adoption import adopted
     from sigla.regions.nouns import RegionKind
 
     role = store.region.role()
@@ -171,6 +170,8 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
         # One that was cut off has left this, perhaps.
         nothing = "" if adopt_keys(here, store) else ": nothing to do"
         print(f"{here} is the primary of epoch {role.epoch} already{nothing}.")
+        if role.adopts and not role.reconciled:
+            _tell_adopted(here, store)
         return 0
     if role is not None:
         promotion.check_promotable(role, store.clock.now())
@@ -186,14 +187,25 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
         f"The newest commit here: {shown_time(store.journal.newest())}. Later ones of the other region may be missing."
     )
     adopt_keys(here, store)
-    unheld = store.region.unheld()
-    if unheld is None:
-        print("Ids whose schemas are here mean what they did, also those whose versions are missing.")
-    tell_adopted([*adopted(unheld or (), store.bodies)])
+    _tell_adopted(here, store)
     for kept, number in store.region.kept().items():
         if number:
             print(f"{number} commits {kept}.")
     return 0
+
+
+def _tell_adopted(here: "Address", store: "Store") -> None:
+    """The promotion is done: this may fail, or be cut off, and be run again."""
+    from sigla import opening
+    from sigla.errors import StoreError
+
+    try:
+        with progress.shown() as told:
+            found = [*opening.adopted_ids(here, store, told)]
+    except StoreError as failed:
+        print(f"Ids whose versions are missing could not be looked for ({failed}): run the command again to see them.")
+        return
+    tell_adopted(found)
 
 
 def _check_not_left_behind(ours: "Role", primary: "Roles | None") -> None:

@@ -9,6 +9,7 @@ from sigla.exporters.nouns import Exporter
 from sigla.keks.nouns import Dek, Kek
 from sigla.model import Body, BodyKey, Guid, Subject
 from sigla.ports.log import LogEntry
+from sigla.ports.progress import Progress, unseen
 
 UNFIT: Final = (ValueError, LookupError, TypeError, AttributeError, zlib.error)
 """What reading a row raises that no commit has written."""
@@ -41,6 +42,13 @@ class Inventory(Protocol):
 
     def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
         """Those of the ids that have lost their last holder."""
+        ...
+
+    def unheld(self, progress: Progress = unseen, /) -> Iterator[BodyKey]:
+        """Every id with a body that no version holds, and that no import has written over.
+
+        progress: is told of the bodies looked at, where all of them have to be.
+        """
         ...
 
     def point(self, key: BodyKey, guid: Guid) -> None:

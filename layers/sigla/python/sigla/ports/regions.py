@@ -6,7 +6,7 @@ What takes several of them is in `regions.giving`.
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from sigla.model import BodyKey, SchemaId
+from sigla.model import SchemaId
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import Counter, RegionSeen, Role, Trace
 from sigla.regions.replay import JournalPlace
@@ -53,10 +53,6 @@ class Region(Peer, Roles, Protocol):
 
     def kept(self) -> dict[str, int]:
         """How many commits of the other region are here and not carried out, by what they do, as in a sentence."""
-        ...
-
-    def unheld(self) -> Sequence[BodyKey] | None:
-        """Ids with a body here and no version; None where everything would have to be looked at."""
         ...
 
     def draw(self, context: str, epoch: int) -> Counter | None:

@@ -105,12 +105,17 @@ class AdoptedIds(CatalogInFront):
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=1, displaced=True)
 
 
-def adopted(unheld: Iterable[BodyKey], bodies: Bodies) -> Iterator[str]:
-    """What people are told of ids without a version. unheld: as of `ports.regions.Region`."""
-    for key in unheld:
+def adopted(
+    unheld: Iterable[BodyKey],
+    bodies: Bodies,
+    is_adopted: Callable[[BodyKey], bool] = lambda _: True,
+    is_marked: Callable[[BodyKey, Guid], bool] = lambda *_: True,
+) -> Iterator[str]:
+    """What people are told of ids without a version. unheld: as of `ports.Inventory`; the others as of `AdoptedIds`."""
+    for key in filter(is_adopted, unheld):
         with suppress(BodyLost):
             body = bodies.get(key)
-            if not body.gone:
+            if not body.gone and (not body.brought or is_marked(key, body.guid)):
                 where = "" if key.context == DEFAULT_CONTEXT else f" of context {key.context}"
                 yield f"Id {key.id}{where} was registered for {body.subject}: it means what it did, without a version."
 

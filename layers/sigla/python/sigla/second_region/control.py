@@ -149,7 +149,7 @@ class ServedRegion:
             given_up = follower is not None and follower.given_up
             now, behind = self._store.clock.now(), follower.how_far.behind_ms if follower else None
             done = promote_by_force(self._store, now=now, seen=0 if behind is None else now - behind)
-            ids = tuple(adopted(self._region.unheld(), self._store.bodies))
+            ids = tuple(adopted(self._store.inventory.unheld(), self._store.bodies))
             return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up, adopted=ids)
 
     def undo(self, primary: str) -> Promoted:

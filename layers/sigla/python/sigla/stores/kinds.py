@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
 
 from sigla.auth.api_keys import Keys
+from sigla.model import BodyKey, Guid
 from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import RegionPair
 from sigla.ports.store import Store
@@ -47,6 +48,10 @@ class StoreKind(BodiesKind, Protocol):
 
     def promote_by_force(self, store: Any, *, now: int) -> "Promotion":
         """As of `promotion.forced`; with the keys that the primary has handed over, where one commit can have both."""
+        ...
+
+    def is_handed_over(self, store: Any, key: BodyKey, guid: Guid) -> bool:
+        """Whether an id that an import has brought means something here without its commit: `ports.HandedIds`."""
         ...
 
     def adopt_keys(self, store: Any) -> int:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Any
 from urllib.parse import unquote
 
@@ -15,9 +16,11 @@ from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports.clock import Clock
 from sigla.ports.inventory import ProgressAlone, UnreadableRow
 from sigla.ports.log import LogEntry
+from sigla.ports.progress import Progress, unseen
 from sigla.rules.bodies import believed
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
+from sigla.stores.dynamodb.table import MOST_READ
 from sigla.stores.s3.objects import Objects
 
 _DAY_S = 86_400
@@ -48,6 +51,14 @@ class AwsInventory:
 
     def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
         return self._catalog.buried(ids)
+
+    def unheld(self, progress: Progress = unseen, /) -> Iterator[BodyKey]:
+        """A list of names for each thousand bodies, and ten questions."""
+        named, looked_at = self.bodies(), 0
+        while page := list(islice(named, MOST_READ)):
+            yield from self._catalog.unheld(page)
+            looked_at += len(page)
+            progress("Bodies looked at:", looked_at)
 
     def point(self, key: BodyKey, guid: Guid) -> None:
         self._objects.create(keys.guid_object(self._registry, guid, key), b"")

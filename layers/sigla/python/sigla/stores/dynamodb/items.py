@@ -196,6 +196,11 @@ class LastHolder:
         return packed([self.name, self.version, self.generation, self.ts, self.revision])
 
 
+def is_unheld(item: Item | None) -> bool:
+    """By the counts of an id: no version holds it, and none was written over that did."""
+    return item is None or (item.get("count", 0) <= 0 and "displaced" not in item)
+
+
 def last_holder(item: Item | None) -> LastHolder | None:
     """By the counts of an id: None while a version holds it, or where none was written over."""
     if item is None or item["count"] > 0 or "displaced" not in item:

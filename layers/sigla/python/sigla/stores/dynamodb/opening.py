@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
 from sigla.aws.clients import Clients
+from sigla.model import BodyKey, Guid
 from sigla.regions import promotion
 from sigla.regions.giving import carried_out
 from sigla.regions.promotion import Promotion
@@ -13,7 +14,7 @@ from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.s3.opening import bodies, keys
 
-__all__ = ["adopt_keys", "bodies", "keys", "pair", "promote_by_force", "reading", "writing"]
+__all__ = ["adopt_keys", "bodies", "is_handed_over", "keys", "pair", "promote_by_force", "reading", "writing"]
 
 
 @contextmanager
@@ -35,6 +36,10 @@ def pair(here: AwsStore, there: AwsStore) -> TablePair:
 
 def promote_by_force(store: AwsStore, *, now: int) -> Promotion:
     return carried_out(promotion.forced(store.region, now=now))
+
+
+def is_handed_over(store: AwsStore, key: BodyKey, guid: Guid) -> bool:
+    return store.handed_ids.is_marked(key, guid)
 
 
 def adopt_keys(store: AwsStore) -> int:

@@ -57,9 +57,6 @@ class AwsRegion:
         found = self._table.get_many([role, counter])
         return RegionSeen(self._fence.role_on(found.get(role)), counter_of(found.get(counter)))
 
-    def unheld(self) -> None:
-        """A bucket with millions of bodies is not looked through in the minute of a promotion."""
-
     def draw(self, context: str, epoch: int) -> Counter | None:
         """An answer that got lost leaves a gap."""
         left = Condition("#epoch = :epoch AND #next < #ceiling", {"epoch": epoch})

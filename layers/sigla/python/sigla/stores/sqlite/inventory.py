@@ -13,6 +13,7 @@ from sigla.keks.nouns import Dek, Kek
 from sigla.model import Body, BodyKey, Guid, SchemaId, Subject
 from sigla.ports.inventory import ProgressAlone, UnreadableRow
 from sigla.ports.log import LogEntry
+from sigla.ports.progress import Progress, unseen
 from sigla.stores.sqlite import associations, exporters, histories, keks, second_names
 from sigla.stores.sqlite.directory import BODY, context_of
 from sigla.stores.sqlite.unit import Reader
@@ -38,6 +39,14 @@ class EmbeddedInventory:
 
     def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
         return frozenset(key for key in ids if self._is_buried(key))
+
+    def unheld(self, _: Progress = unseen, /) -> Iterator[BodyKey]:
+        found = self._unit.connection.execute(
+            "SELECT DISTINCT context, id FROM content c WHERE body AND NOT EXISTS"
+            " (SELECT 1 FROM version v WHERE v.context = c.context AND v.id = c.id) AND NOT EXISTS"
+            " (SELECT 1 FROM displaced d WHERE d.context = c.context AND d.id = c.id) ORDER BY context, id"
+        ).fetchall()
+        return (BodyKey(context, SchemaId(id)) for context, id in found)
 
     def point(self, key: BodyKey, guid: Guid) -> None:
         with self._unit.group():

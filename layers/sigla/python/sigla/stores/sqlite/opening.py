@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sigla.auth.api_keys import Keys
 from sigla.errors import StoreError
+from sigla.model import BodyKey, Guid
 from sigla.ports.bodies import Bodies
 from sigla.settings import Address
 from sigla.stores.not_opened import DataNotOpened, NoRegistry
@@ -16,7 +17,7 @@ from sigla.stores.sqlite.promoting import DirectoryPair, promote_by_force
 from sigla.stores.sqlite.reading import CATALOG, ReadingStore
 from sigla.stores.sqlite.store import DataInUse, EmbeddedStore
 
-__all__ = ["adopt_keys", "bodies", "keys", "pair", "promote_by_force", "reading", "writing"]
+__all__ = ["adopt_keys", "bodies", "is_handed_over", "keys", "pair", "promote_by_force", "reading", "writing"]
 
 
 @contextmanager
@@ -101,6 +102,11 @@ _ADVICE = (
 
 def pair(here: EmbeddedStore, there: EmbeddedStore) -> DirectoryPair:
     return DirectoryPair(here, there)
+
+
+def is_handed_over(store: EmbeddedStore, key: BodyKey, guid: Guid) -> bool:  # noqa: ARG001 - as `kinds.StoreKind` has it
+    """Always: what an import leaves that is refused becomes a tombstone at once."""
+    return True
 
 
 def adopt_keys(store: EmbeddedStore) -> int:  # noqa: ARG001 - as `kinds.StoreKind` calls it of each kind

@@ -12,7 +12,7 @@ import orjson
 
 from sigla.errors import Closed, Conflict
 from sigla.keys import utf16
-from sigla.model import BodyKey, SchemaId
+from sigla.model import SchemaId
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
 from sigla.stores.sqlite import tables
 from sigla.stores.sqlite.unit import Reader
@@ -44,14 +44,6 @@ class EmbeddedRegion:
     def kept(self) -> dict[str, int]:
         """None: its source keeps them."""
         return {}
-
-    def unheld(self) -> list[BodyKey]:
-        found = self._unit.connection.execute(
-            "SELECT DISTINCT context, id FROM content c WHERE body AND NOT EXISTS"
-            " (SELECT 1 FROM version v WHERE v.context = c.context AND v.id = c.id) AND NOT EXISTS"
-            " (SELECT 1 FROM displaced d WHERE d.context = c.context AND d.id = c.id) ORDER BY context, id"
-        )
-        return [BodyKey(context, SchemaId(id)) for context, id in found]
 
     def look(self, context: str) -> RegionSeen:
         with self._viewed() as db:
