@@ -35,6 +35,12 @@ class RegionStanding:
         self._seen = self._look(), since
         return self._kind_of(self._seen[0])
 
+    def concludes_now(self) -> bool:
+        """Whether what is not here is nowhere: a primary that is closed may have a successor. Raises StoreError."""
+        kind = self.kind_now()
+        role = self._role()
+        return kind is RegionKind.PRIMARY if role is None else role.writes
+
     def is_followed(self) -> bool:
         """Whether it is a primary that the region of the settings follows, within the last minute. Raises StoreError.
 

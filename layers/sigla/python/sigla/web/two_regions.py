@@ -1,6 +1,7 @@
 """The API of a registry in AWS that has another region: which of the two it is stands in the data, and may change.
 
-    the primary     answers as ever
+    the primary     answers as ever; one that is closed sends on what writes, and concludes nothing from absence:
+                    the other region may be the primary by now
     the follower    answers reads by what is here. What is not here is asked at the primary: nothing is concluded from
                     absence. What writes goes there, and what is compared with the newest versions
     one that joins  sends everything on: it has a part of what there is
@@ -139,7 +140,7 @@ class TwoRegionsTable(RouteTable):
             if not rests_on_absence(problem):
                 raise
             # A role that was remembered is asked anew: it may have changed.
-            if self._standing.kind_now() is not RegionKind.PRIMARY:
+            if not self._standing.concludes_now():
                 return await self._absent_here(call, route, kept)
             if adopted or not self._standing.adopts():
                 raise
