@@ -10,9 +10,8 @@ from typing import Any, cast
 import pytest
 
 from sigla import opening
-from sigla.cli import main, promote
+from sigla.cli import main
 from sigla.errors import StoreError
-from sigla.model import BodyKey, SchemaId
 from sigla.ports.store import Store
 from sigla.regions import rules
 from sigla.regions.installed import Installed
@@ -26,7 +25,7 @@ from sigla.stores.dynamodb.installed import tell_installed
 from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.sqlite.regions import EmbeddedRegion
-from tests.build import a_body, a_draft, a_text
+from tests.build import a_draft, a_text
 from tests.contract.aws import make_table, of_two_parts
 from tests.contract.engines import BUCKET, REGION, in_process
 from tests.unit.registry.tell import s
@@ -163,97 +162,6 @@ def test_nobody_is_promoted_without_a_person_or_yes(urls: Urls, capsys: Captured
         assert main([*planned(here, there)[:-1], *more]) == 2
         assert "No person is there to answer: add --yes." in capsys.readouterr().err
     assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
-
-
-# --- by force --------------------------------------------------------------------------------------------------------
-
-
-def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_missing(
-    urls: Urls, capsys: Captured
-) -> None:
-    here, there = urls
-    asked = ["promote", here, "--primary", there, "--force", "--yes"]
-    assert main(asked) == 0
-    told = capsys.readouterr()
-    assert "The other region is closed." in told.out
-    assert "The newest commit here: " in told.out
-    assert "cannot go back" in told.err
-    assert roles(here, there) == [("primary", 2, True), ("primary", 1, False)]
-    assert main(asked) == 0
-    assert capsys.readouterr().out.endswith("already: nothing to do.\n")
-    assert main(planned(here, there)) == 2
-    assert "was promoted by force" in capsys.readouterr().err
-    assert main(["regions", here]) == 0
-    assert f"not all is brought from {called(there)}" in capsys.readouterr().out
-    assert main(["regions", "abandon", here, "--yes"]) == 0
-    assert "is given up. Imports into " in capsys.readouterr().out
-    assert main(["regions", "abandon", here, "--yes"]) == 0
-    assert capsys.readouterr().out.startswith("Nothing is left to be given up")
-
-
-def test_by_force_a_primary_that_is_lost_is_not_needed(urls: Urls, capsys: Captured) -> None:
-    here, there = urls
-    assert main(["promote", here, "--force", "--yes"]) == 0
-    assert "was not asked to close" in capsys.readouterr().out
-    assert roles(here, there) == [("primary", 2, True), ("primary", 1, True)]
-
-
-def test_by_force_ids_are_named_whose_versions_did_not_come(urls: Urls, capsys: Captured) -> None:
-    """As often as it is asked, until the other region is back or given up. Nothing else is named."""
-    here, _ = urls
-    with store(here) as held:
-        for id, name, fields in (
-            (5001, "News", {}),
-            (5002, "Refused", {"brought": True}),
-            (5003, "Brought", {"brought": True}),
-            (5004, "Gone", {"gone": True}),
-        ):
-            key, body = BodyKey(".", SchemaId(id)), a_body(a_text(name), subject=s("news"), **fields)
-            held.bodies.put(key, body)
-            if isinstance(held, AwsStore) and name == "Brought":
-                held.handed_ids.mark(key, body.guid)
-            elif name == "Refused" and not isinstance(held, AwsStore):
-                held.bodies.bury(key)  # as a server does itself
-    asked = ["promote", here, "--force", "--yes"]
-    for _ in range(2):
-        assert main(asked) == 0
-        told = [line.split()[1] for line in capsys.readouterr().out.splitlines() if "was registered for news" in line]
-        assert told == ["5001", "5003"]
-    assert main(["regions", "abandon", here, "--yes"]) == 0
-    assert main(asked) == 0
-    assert "was registered for" not in capsys.readouterr().out
-
-
-def test_a_promotion_by_force_is_done_where_its_ids_cannot_be_looked_for(
-    urls: Urls, capsys: Captured, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    here, _ = urls
-
-    def failing(*_: object) -> Iterator[str]:
-        raise StoreError("S3 does not answer")
-        yield ""
-
-    monkeypatch.setattr(opening, "adopted_ids", failing)
-    assert main(["promote", here, "--force", "--yes"]) == 0
-    assert "(S3 does not answer): run the command again" in capsys.readouterr().out
-    with store(here) as held:
-        role = held.region.role()
-        assert role is not None
-        assert role.writes
-
-
-def test_a_primary_that_does_not_answer_is_waited_for_a_moment(capsys: Captured) -> None:
-    class Silent:
-        def role(self) -> Role | None:
-            raise StoreError("no answer")
-
-        def set_role(self, seen: Role | None, role: Role) -> bool:
-            raise AssertionError((seen, role))
-
-    told = promote._close(Silent(), 1)
-    assert (
-        told == "The other region could not be closed (no answer): it may take writes until it is told of this epoch."
-    )
 
 
 # --- who is what -----------------------------------------------------------------------------------------------------
