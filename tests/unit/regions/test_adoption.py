@@ -48,7 +48,7 @@ def test_an_id_that_an_import_has_brought_means_something_only_where_it_was_hand
     """Else it may be of an import that was refused here, and mean something else in the other region."""
     brought, body = BodyKey(".", SchemaId(8)), a_body(a_text("Brought"), brought=True)
     store.bodies.put(brought, body)
-    marks = {(brought, body.guid)} if is_handed else set()
+    marks = {(brought, body.guid, "")} if is_handed else set()
     is_before = given_before(store.region.look)
     catalog = AdoptedIds(store.catalog, store.bodies, is_before, is_marked=lambda *one: one in marks)
     registry = Registry(catalog, store.bodies, FixedClock())

@@ -40,14 +40,14 @@ class Link(BodiesInFront):
         return super().last(context)
 
 
-class Marks(set[tuple[BodyKey, Guid]]):
+class Marks(set[tuple[BodyKey, Guid, str]]):
     """A `ports.HandedIds` of the other region."""
 
-    def mark(self, key: BodyKey, guid: Guid) -> None:
-        self.add((key, guid))
+    def mark(self, key: BodyKey, guid: Guid, over: str = "") -> None:
+        self.add((key, guid, over))
 
-    def is_marked(self, key: BodyKey, guid: Guid) -> bool:
-        return (key, guid) in self
+    def is_marked(self, key: BodyKey, guid: Guid, over: str = "") -> bool:
+        return (key, guid, over) in self
 
 
 @dataclass
@@ -196,7 +196,25 @@ def test_an_id_that_is_brought_is_marked_where_the_other_region_has_its_content(
         for key in (refused, other):
             with pytest.raises(Taken):
                 bodies.put(key, body)
-    assert regions.marks == {(KEY, body.guid), (refused, body.guid)}
+    assert regions.marks == {(KEY, body.guid, ""), (refused, body.guid, "")}
+
+
+def test_an_id_that_comes_back_is_marked_over_whatever_the_other_region_has_under_it(regions: Regions) -> None:
+    """The tombstone that stands there, or the body that will be one. One that is drawn comes not back."""
+    body, ids = a_body(brought=True), (2, 3, 4)
+    missing, living, gone = (BodyKey(".", SchemaId(id)) for id in ids)
+    for key in (KEY, missing, living, gone):
+        regions.here.bodies.put(key, replace(body, nonce="here", gone=True))
+    regions.there.bodies.put(living, replace(body, nonce="living"))
+    regions.there.bodies.put(gone, replace(body, nonce="gone", gone=True))
+    with closing(regions.in_step(required=True)) as bodies:
+        for key, put in ((missing, body), (living, body), (gone, body), (KEY, a_body())):
+            with pytest.raises(Taken):
+                bodies.put(key, put)
+    marked = {(missing, body.nonce), (living, "living"), (gone, "gone")}
+    assert {(key, over) for key, _, over in regions.marks if over} == marked
+    with pytest.raises(BodyMissing):
+        regions.there.bodies.get(KEY)
 
 
 def test_an_import_that_the_other_region_did_not_take_leaves_no_mark(regions: Regions) -> None:

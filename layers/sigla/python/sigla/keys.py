@@ -128,8 +128,10 @@ def handed_ids_prefix(registry: str) -> str:
     return f"{guids_prefix(registry)}handed/"
 
 
-def handed_id_object(registry: str, key: BodyKey, guid: Guid) -> str:
-    return f"{handed_ids_prefix(registry)}{context_component(key.context)}/{key.id:010}/{component(guid)}"
+def handed_id_object(registry: str, key: BodyKey, guid: Guid, over: str = "") -> str:
+    """over: as of `ports.handed_ids`."""
+    mark = f"{handed_ids_prefix(registry)}{context_component(key.context)}/{key.id:010}/{component(guid)}"
+    return f"{mark}/{over}" if over else mark
 
 
 def api_keys_prefix(registry: str) -> str:

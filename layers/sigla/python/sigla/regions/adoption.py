@@ -3,7 +3,8 @@
 A new body stands in both regions before its commit (`regions.bodies`, `regions.handing`). So what was acknowledged in
 the last moments of a region that is lost is here, though nothing names it. Such an id is adopted: it means what its
 body says, and the same content gets it again. No version is invented, and no row is written: it is so at once, and
-nothing can be cut off. A body that was deleted for good is a tombstone, and means nothing any more.
+nothing can be cut off. A body that was deleted for good is a tombstone, and means nothing any more, unless the other
+region has said that it brings the id back.
 
 Bodies of registrations that were never committed are adopted as well: their ids are never given for anything else. That
 holds of ids that were drawn. One that was brought may be brought again with another content at the other region, after
@@ -42,7 +43,7 @@ class AdoptedIds(CatalogInFront):
         adopts: Callable[[], bool] = lambda: True,
         *,
         is_out: Callable[[BodyKey], bool] = lambda _: False,
-        is_marked: Callable[[BodyKey, Guid], bool] = lambda *_: True,
+        is_marked: Callable[[BodyKey, Guid, str], bool] = lambda _key, _guid, over: not over,
         buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]] = lambda _: (),
     ) -> None:
         super().__init__(catalog)
@@ -98,9 +99,9 @@ class AdoptedIds(CatalogInFront):
             body = self._bodies.get(key)
         except BodyLost:
             return None
-        if body.gone or by not in (None, body.subject):
+        if by not in (None, body.subject):
             return None
-        if body.brought and not self._is_marked(key, body.guid):
+        if (body.gone or body.brought) and not self._is_marked(key, body.guid, body.nonce if body.gone else ""):
             return None
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=1, displaced=True)
 

@@ -84,9 +84,12 @@ class BodiesInStep(BodiesInFront):
         try:
             self._bodies.put(key, body)
         except Taken as taken:
-            # Whoever adopts it may be the first whose registration comes to its end.
-            if not taken.standing.gone and taken.standing.schema == body.schema:
-                self._put_there(key, taken.standing)
+            if taken.standing.schema == body.schema:
+                if not taken.standing.gone:
+                    # Whoever adopts it may be the first whose registration comes to its end.
+                    self._put_there(key, taken.standing)
+                elif body.brought and not body.gone:
+                    self._put_there(key, body, comes_back=True)
             raise
         self._put_there(key, body)
 
@@ -100,11 +103,11 @@ class BodiesInStep(BodiesInFront):
         except (StoreError, TimeoutError):
             return own
 
-    def _put_there(self, key: BodyKey, body: Body) -> None:
+    def _put_there(self, key: BodyKey, body: Body, *, comes_back: bool = False) -> None:
         if not self._is_followed():
             return
         try:
-            self._other(self._hand, key, body)
+            self._other(self._hand, key, body, comes_back)
         except Taken:
             raise
         except (StoreError, TimeoutError) as silent:
@@ -114,17 +117,25 @@ class BodiesInStep(BodiesInFront):
                 raise BodyNotInBoth(region=self._region) from silent
             self._tell({"event": OUT_OF_STEP, "context": key.context, "id": key.id, "region": self._region})
 
-    def _hand(self, key: BodyKey, body: Body) -> None:
-        """Raises Taken, StoreError."""
+    def _hand(self, key: BodyKey, body: Body, comes_back: bool) -> None:  # noqa: FBT001 - it goes through an executor
+        """comes_back: the id was deleted for good here; there it is a tombstone by now, or becomes one.
+
+        Raises Taken, StoreError.
+        """
         try:
             self._there.put(key, body)
         except Taken as taken:
-            # One of an import that was refused there, which is this one from now on.
-            if taken.standing.brought and taken.standing.schema == body.schema:
-                self._handed.mark(key, body.guid)
+            # One of an import that was refused there, which is this one from now on; or one that was deleted.
+            if taken.standing.schema == body.schema:
+                self._mark(key, taken.standing, comes_back=comes_back or taken.standing.gone)
             raise
-        if body.brought:
-            self._handed.mark(key, body.guid)
+        self._mark(key, body, comes_back=comes_back)
+
+    def _mark(self, key: BodyKey, there: Body, *, comes_back: bool) -> None:
+        if there.brought:
+            self._handed.mark(key, there.guid)
+        if comes_back:
+            self._handed.mark(key, there.guid, there.nonce)
 
     def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         """What the other region answers in time. Raises TimeoutError, and what it raises; it may yet be done then."""

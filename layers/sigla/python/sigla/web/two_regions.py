@@ -71,7 +71,7 @@ class AskedRegion:
     standing: RegionStanding
     clock: Clock
     brought_back: Callable[[Moved], bool]
-    is_marked: Callable[[BodyKey, Guid], bool]
+    is_marked: Callable[[BodyKey, Guid, str], bool]
     silent_until: int = field(default=0, init=False)
 
     def forward(self, call: Call, route: Route, body: bytes) -> Answer:

@@ -12,8 +12,8 @@ class AwsHandedIds:
         self._objects = objects
         self._registry = registry
 
-    def mark(self, key: BodyKey, guid: Guid) -> None:
-        self._objects.create(keys.handed_id_object(self._registry, key, guid), b"")
+    def mark(self, key: BodyKey, guid: Guid, over: str = "") -> None:
+        self._objects.create(keys.handed_id_object(self._registry, key, guid, over), b"")
 
-    def is_marked(self, key: BodyKey, guid: Guid) -> bool:
-        return self._objects.read(keys.handed_id_object(self._registry, key, guid)) is not None
+    def is_marked(self, key: BodyKey, guid: Guid, over: str = "") -> bool:
+        return self._objects.read(keys.handed_id_object(self._registry, key, guid, over)) is not None
