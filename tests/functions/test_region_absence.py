@@ -23,7 +23,13 @@ def test_a_primary_that_is_closed_concludes_nothing_from_what_is_not_there(pair:
     for target in [*targets, "/schemas/ids/77", "/subjects/none/versions"]:
         here, there = pair.ask(pair.a, "GET", target), pair.ask(pair.b, "GET", target)
         assert (here.status, here.body) == (there.status, there.body), target
-    assert pair.register(pair.a, "after", "After") == given
+    for method, target, body in (
+        ("POST", "/subjects/other/versions", fixed("Other")),
+        ("DELETE", "/subjects/after", None),
+        ("DELETE", "/subjects/none", None),
+    ):
+        assert pair.ask(pair.a, method, target, body).code == 50003, "what comes of it would not be brought back"
+    assert pair.ask(pair.b, "GET", "/subjects").body == [":.eu:orders", "after", "orders"]
 
 
 def test_a_namesake_is_not_asked_by_who_remembers_to_be_the_primary(pair: Two) -> None:

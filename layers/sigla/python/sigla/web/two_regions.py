@@ -1,7 +1,7 @@
 """The API of a registry in AWS that has another region: which of the two it is stands in the data, and may change.
 
-    the primary     answers as ever; one that is closed sends on what writes, and concludes nothing from absence:
-                    the other region may be the primary by now
+    the primary     answers as ever; one that is closed takes no writes, and concludes nothing from absence: the
+                    other region may be the primary by now
     the follower    answers reads by what is here. What is not here is asked at the primary: nothing is concluded from
                     absence. What writes goes there, and what is compared with the newest versions
     one that joins  sends everything on: it has a part of what there is
@@ -22,7 +22,7 @@ from typing import Any, Final
 from starlette.types import Receive
 
 from sigla.auth.permissions import OPEN, READ
-from sigla.errors import Refusal, StoreError, Unauthorized
+from sigla.errors import Closed, Refusal, StoreError, Unauthorized
 from sigla.model import BodyKey, Guid
 from sigla.ports.clock import Clock
 from sigla.ports.primary import MOVED, Forwarded, Forwards, NotSent
@@ -141,6 +141,8 @@ class TwoRegionsTable(RouteTable):
                 raise
             # A role that was remembered is asked anew: it may have changed.
             if not self._standing.concludes_now():
+                if route.access is not READ and self._standing.kind() is RegionKind.PRIMARY:
+                    raise Closed from None  # what comes of a write in the other region is not brought back here
                 return await self._absent_here(call, route, kept)
             if adopted or not self._standing.adopts():
                 raise
