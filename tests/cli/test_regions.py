@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -88,6 +88,21 @@ def bring(here: str, there: str) -> None:
     """As the function in the region of the follower does all the time."""
     with opening.regions(Address.read(here), Address.read(there)) as regions:
         regions.pair.drain.look()
+
+
+@contextmanager
+def silent(url: str, silence: type[StoreError] = StoreError) -> Iterator[None]:
+    """While the region of a table does not answer."""
+    role = AwsRegion.role
+
+    def asked(region: AwsRegion) -> Role | None:
+        if f"//{region._table.name}/" in url:
+            raise silence("reading a role: no answer")
+        return role(region)
+
+    with pytest.MonkeyPatch.context() as lost:
+        lost.setattr(AwsRegion, "role", asked)
+        yield
 
 
 def roles(*urls: str) -> list[tuple[str, int, bool]]:

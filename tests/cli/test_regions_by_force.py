@@ -11,7 +11,7 @@ from sigla.model import BodyKey, SchemaId
 from sigla.regions.nouns import Role
 from sigla.stores.dynamodb.store import AwsStore
 from tests.build import a_body, a_text
-from tests.cli.test_regions import Captured, Urls, called, planned, roles, store, urls
+from tests.cli.test_regions import Captured, Urls, called, planned, roles, silent, store, urls
 from tests.unit.registry.tell import s
 
 __all__ = ["urls"]
@@ -34,7 +34,8 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
     assert "was promoted by force" in capsys.readouterr().err
     assert main(["regions", here]) == 0
     assert f"not all is brought from {called(there)}" in capsys.readouterr().out
-    assert main(["regions", "abandon", here, "--yes"]) == 0
+    with silent(there):
+        assert main(["regions", "abandon", here, "--yes"]) == 0
     assert "is given up. Imports into " in capsys.readouterr().out
     assert main(["regions", "abandon", here, "--yes"]) == 0
     assert capsys.readouterr().out.startswith("Nothing is left to be given up")
@@ -49,7 +50,7 @@ def test_by_force_a_primary_that_is_lost_is_not_needed(urls: Urls, capsys: Captu
 
 def test_by_force_ids_are_named_whose_versions_did_not_come(urls: Urls, capsys: Captured) -> None:
     """As often as it is asked, until the other region is back or given up. Nothing else is named."""
-    here, _ = urls
+    here, there = urls
     with store(here) as held:
         for id, name, fields in (
             (5001, "News", {}),
@@ -68,7 +69,8 @@ def test_by_force_ids_are_named_whose_versions_did_not_come(urls: Urls, capsys: 
         assert main(asked) == 0
         told = [line.split()[1] for line in capsys.readouterr().out.splitlines() if "was registered for news" in line]
         assert told == ["5001", "5003"]
-    assert main(["regions", "abandon", here, "--yes"]) == 0
+    with silent(there):
+        assert main(["regions", "abandon", here, "--yes"]) == 0
     assert main(asked) == 0
     assert "was registered for" not in capsys.readouterr().out
 

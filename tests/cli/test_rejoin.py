@@ -21,7 +21,7 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
 from tests.build import a_draft, a_text
-from tests.cli.test_regions import Urls, bring, roles, runs, store, urls
+from tests.cli.test_regions import Urls, bring, roles, runs, silent, store, urls
 from tests.unit.registry.tell import s
 
 __all__ = ["urls"]
@@ -192,7 +192,8 @@ def test_only_a_region_that_was_passed_over_rejoins(urls: Urls, capsys: Captured
 def test_a_region_that_was_given_up_may_come_back(apart: Urls, capsys: Captured) -> None:
     """Ids that were brought here with another meaning since stay as they are, and are told."""
     here, there = apart
-    assert main(["regions", "abandon", here, "--yes"]) == 0
+    with silent(there):
+        assert main(["regions", "abandon", here, "--yes"]) == 0
     with store(here) as b:
         registry(b).change_mode(s("brought"), "IMPORT")
         registry(b).register(s("brought"), a_draft(a_text("Brought"), id=5, version=1))

@@ -1,8 +1,7 @@
 """Every refusal the registry can give: a name, Confluent's number, a sentence. The one place where they are worded.
 
 The core raises a name with its facts (`raise SubjectNotFound(subject=subject)`); `web.app` answers, once: the HTTP
-status
-is the first three digits of the number. Texts are contract, oddities included; docs/api.md lists them all.
+status is the first three digits of the number. Texts are contract, oddities included; docs/api.md lists them all.
 
     Exception
     ├─ Refusal                 an answer to the client; 4xx, or 5xx where storage is silent
@@ -286,7 +285,9 @@ class StoreError(Exception):
 
 
 class Unusable(StoreError):
-    """The store does not exist, or the caller may not use it: asking again would not help."""
+    """The store does not exist, or the caller may not use it: asking again would not help. gone: the former."""
+
+    gone: bool = False
 
 
 class FormTooNew(Unusable):

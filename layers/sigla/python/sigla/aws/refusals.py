@@ -15,12 +15,11 @@ class NotAws(BotoCoreError):  # type: ignore[misc]  # botocore has no types
     fmt = "the answer does not come from AWS: see AWS_ENDPOINT_URL, and whether a proxy stands in between"
 
 
-_FOR_GOOD = frozenset(
+_GONE = frozenset({"NoSuchBucket", "ResourceNotFoundException"})
+"""The name does not exist."""
+
+_DENIED = frozenset(
     {
-        # The name does not exist.
-        "NoSuchBucket",
-        "ResourceNotFoundException",
-        # The caller lacks the permission, or is unknown.
         "AccessDenied",
         "AccessDeniedException",
         "ExpiredToken",
@@ -30,6 +29,8 @@ _FOR_GOOD = frozenset(
         "UnrecognizedClientException",
     }
 )
+
+"""The caller lacks the permission, or is unknown."""
 
 _MISUSED = (NoCredentialsError, ParamValidationError)
 """What botocore says before AWS is asked."""
@@ -57,6 +58,9 @@ def failed(doing: str, failure: Failure) -> StoreError:
     """doing: what was asked, and of whom. To be raised from the failure."""
     if isinstance(failure, (NotAws, *_UNREADABLE)):
         return Unusable(f"{doing}: {NotAws.fmt}")
-    denied = isinstance(failure, ClientError) and failure.response["Error"]["Code"] in _FOR_GOOD
-    kind = Unusable if denied or isinstance(failure, _MISUSED) else StoreError
-    return kind(f"{doing}: {failure}")
+    code = failure.response["Error"]["Code"] if isinstance(failure, ClientError) else ""
+    if code not in _GONE | _DENIED and not isinstance(failure, _MISUSED):
+        return StoreError(f"{doing}: {failure}")
+    unusable = Unusable(f"{doing}: {failure}")
+    unusable.gone = code in _GONE
+    return unusable

@@ -3,12 +3,13 @@
 import argparse
 import json
 import shlex
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.promote import address_of_region, adopt_keys, opened_pair, opened_region, refusals
+from sigla.cli.promote import CLOSING_S, address_of_region, adopt_keys, opened_pair, opened_region, refusals
 from sigla.cli.regions_told import (
     form_of_role,
     shown_other,
@@ -25,6 +26,7 @@ from sigla.terminal.arguments import name_argument
 
 if TYPE_CHECKING:
     from sigla.ports.store import Store
+    from sigla.regions.nouns import Role
     from sigla.settings import Address
 
 DESCRIPTION = """\
@@ -208,13 +210,53 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
         role = store.region.role()
         given_up = promotion.to_be_abandoned(role, named) if role else None
         if given_up is not None and role is not None:
-            check_does_not_answer(args, given_up.url, role)
+            _check_is_lost(args, given_up.url, role)
             if not asking(args)(tell_of_abandonment(str(address), given_up)):
                 raise Refused("Nothing was changed.")
         name = given_up.name if given_up else ""
         adopt_keys(address, store)
         done = carried_out(promotion.abandoned(store.region, name, forgets=address.scheme != "file"))
     return tell_abandoned(str(address), given_up if done.changed else None)
+
+
+def _check_is_lost(args: argparse.Namespace, url: str, ours: "Role") -> None:
+    """Whether the region at a URL may be given up, because it does not answer. Raises Misuse."""
+    from sigla.errors import StoreError, Unusable
+    from sigla.regions.promotion import why_not_abandoned
+
+    if not url.startswith("dynamodb"):
+        check_does_not_answer(args, url, ours)
+        return
+    try:
+        theirs = _role_at(address_of_region(url, args.registry))
+    except TimeoutError:
+        return
+    except Unusable as no:
+        if no.gone:
+            return
+        raise Misuse(
+            f"Nothing was changed. Whether {url} can come back is not known ({no}): see to that first."
+        ) from None
+    except StoreError:
+        return
+    if theirs is not None and theirs.is_known_to(ours):
+        why = why_not_abandoned(shlex.quote(url), theirs, ours, "delete its stack with its table")
+        raise Misuse(f"Nothing was changed. {why}")
+
+
+def _role_at(address: "Address") -> "Role | None":
+    """Raises StoreError, TimeoutError."""
+    from sigla import opening
+
+    def role() -> "Role | None":
+        with opening.region(address) as store:
+            return store.region.role()
+
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(role).result(CLOSING_S)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:

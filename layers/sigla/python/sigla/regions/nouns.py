@@ -206,6 +206,15 @@ class Role:
         same_epoch = self.epoch == other.epoch
         return self.kind is RegionKind.FOLLOWER and other.kind is RegionKind.PRIMARY and same_epoch
 
+    def is_known_to(self, other: "Role") -> bool:
+        """Whether one of both knows the other one by its name. That is drawn at random: they are of one registry."""
+        return (bool(self.name) and self.name in other.known) or (bool(other.name) and other.name in self.known)
+
+    @property
+    def known(self) -> set[str]:
+        """Names of other regions, and URLs where it has no name."""
+        return {self.peer, *self.given_up, *(each.name for each in _traces(self.traces))}
+
     def is_of(self, other: "Role | None") -> bool:
         """Whether both are of one registry, as far as it was served when it got its first role."""
         return other is not None and bool(self.pair) and self.pair == other.pair

@@ -166,6 +166,17 @@ def to_be_abandoned(ours: Role, region: str) -> Trace | None:
     return out[0] if out else None
 
 
+def why_not_abandoned(shown: str, theirs: Role, ours: Role, otherwise: str) -> str:
+    """Why a region that answers is not given up. shown: its URL. otherwise: what to do if it is not wanted any more."""
+    stands = f"{shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
+    if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and theirs.outranks(ours)):
+        return f"{stands} This region comes back to that one: `sigla rejoin` with its URL, --primary {shown}."
+    return (
+        f"{stands} It loses nothing if it comes back: `sigla rejoin {shown} --primary` with the URL of this "
+        f"registry. If it is not wanted any more, let it rejoin, or {otherwise} first."
+    )
+
+
 def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]:
     """Gives up the region that follows, which is lost, so that another one may. follower: its name, as it was seen.
 

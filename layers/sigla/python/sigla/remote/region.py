@@ -12,8 +12,8 @@ from sigla.errors import StoreError
 from sigla.ports.clock import Clock
 from sigla.ports.regions import RegionReport
 from sigla.ports.replaying import Shipment
-from sigla.regions import wire
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions import promotion, wire
+from sigla.regions.nouns import Role
 from sigla.regions.replay import JournalPlace
 from sigla.remote.client import trusting
 from sigla.remote.connections import RemoteConnection, RemoteLimits
@@ -158,10 +158,4 @@ def why_not_abandoned(other: RemoteRegion, ours: Role) -> str:
         return ""
     if not ours.is_of(theirs) or theirs is None:
         return ""
-    stands = f"{other.shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
-    if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and theirs.outranks(ours)):
-        return f"{stands} This region comes back to that one: `sigla rejoin` with its URL, --primary {other.shown}."
-    return (
-        f"{stands} It loses nothing if it comes back: `sigla rejoin {other.shown} --primary` with the URL of this "
-        "registry. If it is not wanted any more, let it rejoin, or stop its server first."
-    )
+    return promotion.why_not_abandoned(other.shown, theirs, ours, "stop its server")
