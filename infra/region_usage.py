@@ -54,6 +54,8 @@ HEARING = Work(
 """The follower carries out a new version that was named: its row and its body come from the other region."""
 HANDING = Work(Trips((("PutObject",) * 2,)), own_ms=FAR_MS, lines=0)
 """What a registration takes besides: its body and the pointer to it are put into the other region's bucket first."""
+MARKING = Work(Trips((("PutObject",),)), own_ms=FAR_MS, lines=0)
+"""What a schema that is imported with its id takes more than that: a mark behind its body, in the same bucket."""
 HANDING_A_KEY = Work(Trips((*[("BatchGetItem",)] * 4, ("PutObject",)), read=7, write=2), own_ms=FAR_MS, lines=0)
 """What a change of a KEK or a DEK takes besides: what stands is looked at, and the commit is put there first."""
 ASKING_FOR_A_KEY = Work(Trips((("BatchGetItem",),), read=2), lines=0)
@@ -74,6 +76,11 @@ def telling_bill() -> Bill:
 def key_bill() -> Bill:
     """What it takes to hand a change of a key over, within the request that asks for it."""
     return bill(HANDING_A_KEY) + Bill(function=-INVOCATION)
+
+
+def marking_bill() -> Bill:
+    """What it takes to mark a body that an import has brought, within the request that imports it."""
+    return bill(MARKING) + Bill(function=-INVOCATION)
 
 
 def meeting_bill() -> Bill:

@@ -164,6 +164,23 @@ def test_a_commit_of_a_primary_writes_two_units_more_and_puts_its_body_there(reg
     assert Counter(more) - Counter(alone) == Counter(region_usage.HANDING.trips.calls)
 
 
+def test_an_import_puts_a_mark_there_besides_the_body(regions: Regions) -> None:
+    lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
+    asked = []
+    with closing(lone):
+        # The bucket of the one that is alone has what was handed over: it brings other ids.
+        for registry, id in ((regions.registry, 10), (Registry(lone.catalog, lone.bodies, regions.clock), 20)):
+            registry.change_mode(names.subject("brought"), "IMPORT")
+            for number in (2, 3):
+                register("brought", a_schema(id + number), id=id + number, version=number)(registry)
+            with metered(regions.clients, (), 0.0) as meter:
+                register("brought", a_schema(id + 4), id=id + 4, version=4)(registry)
+            asked.append(Counter(operation for each in meter.seen for operation in each)["PutObject"])
+    more, alone = asked
+    handed = region_usage.HANDING.trips.calls["PutObject"] + region_usage.MARKING.trips.calls["PutObject"]
+    assert more - alone == handed
+
+
 def test_keys_are_handed_over_for_what_it_is_priced(regions: Regions) -> None:
     lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
     a, there, clock = regions.a, regions.b.handed_keys, regions.clock
@@ -215,6 +232,7 @@ def test_the_page_shows_what_two_regions_cost(regions_stack: Template, template:
         row("turns of the primary", leads),
         row("together, without a request", idle),
         row("a million new schemas, besides what they take in the primary", million),
+        row("a million of them that are imported with their ids: marks", MILLION * region_usage.marking_bill().total),
         row("a million changes of keys, handed over before they are made", MILLION * region_usage.key_bill().total),
     ]
     assert idle <= 3
