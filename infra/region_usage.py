@@ -56,10 +56,10 @@ HANDING = Work(Trips((("PutObject",) * 2,)), own_ms=FAR_MS, lines=0)
 """What a registration takes besides: its body and the pointer to it are put into the other region's bucket first."""
 MARKING = Work(Trips((("PutObject",),)), own_ms=FAR_MS, lines=0)
 """What a schema that is imported with its id takes more than that: a mark behind its body, in the same bucket."""
-HANDING_A_KEY = Work(Trips((*[("BatchGetItem",)] * 4, ("PutObject",)), read=7, write=2), own_ms=FAR_MS, lines=0)
+HANDING_A_KEY = Work(Trips((("BatchGetItem",), ("PutObject",)), read=4, write=2), own_ms=FAR_MS, lines=0)
 """What a change of a KEK or a DEK takes besides: what stands is looked at, and the commit is put there first."""
-ASKING_FOR_A_KEY = Work(Trips((("BatchGetItem",),), read=2), lines=0)
-"""What a question for a KEK or a DEK takes besides: what the region is by now."""
+ASKING_FOR_A_KEY = Work(Trips((), read=1), lines=0)
+"""What a question for a KEK or a DEK takes besides: what the region is by now, told with them."""
 CHECKED_UNITS: Final = 2
 """What each commit of a primary writes besides: a check of what the region is."""
 

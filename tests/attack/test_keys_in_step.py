@@ -243,6 +243,55 @@ def test_writers_at_the_same_moment_have_each_key_once(account: Account) -> None
         assert len({name for name, _ in told}) == len(told), "nobody is told of a key that another one made"
 
 
+def test_a_dek_takes_five_calls_one_after_the_other(account: Account) -> None:
+    """Two more than in one region, of which one goes to the other region; to read it takes no more."""
+    asked = list[str]()
+
+    def count_call(call: Any, carry_out: Callable[[], Any]) -> Any:
+        asked.append(call.name)
+        return carry_out()
+
+    with two_tables(account) as regions:
+        regions.ask(regions.a, kek("k"))
+        with regions.registry(regions.a, count_call) as registry:
+            dek("k", "s")(registry)
+            looked, placed, committed = "dynamodb.batch_get_item", "s3.put_object", "dynamodb.transact_write_items"
+            assert asked == [looked, looked, looked, placed, committed]
+            asked.clear()
+            assert material(registry)
+            assert asked == [looked, looked]
+
+
+def torn(write: Callable[[], None], late: str, _: Any, carry_out: Callable[[], Any]) -> Any:
+    """An answer of two moments, between which another writer commits. late: the rows that are told as of the later."""
+    before = carry_out()
+    write()
+    after = carry_out()
+    for table, items in after.get("Responses", {}).items():
+        earlier = [each for each in before["Responses"][table] if late not in each]
+        after["Responses"][table] = [*earlier, *(each for each in items if late in each)]
+    return after
+
+
+@pytest.mark.parametrize("late", ["kek", "dek"])
+def test_rows_that_are_read_of_two_moments_take_no_key_away(account: Account, late: str) -> None:
+    """DynamoDB tells rows that are read together one by one: a commit may lie between them."""
+    for number in range(3):
+        with two_tables(account) as regions:
+            regions.ask(regions.a, kek("k"))
+            write = partial(regions.ask, regions.a, dek("k", "s", material="of another"))
+            told = ""
+            between = At(number, partial(torn, write, late))
+            with suppress(KeyExists), regions.registry(regions.a, between) as registry:
+                told = dek("k", "s", material="mine")(registry).dek.material
+            assert between.acted
+            assert not told
+            with regions.registry(regions.a) as registry:
+                assert material(registry) == "of another"
+            regions.promote_by_force()
+            assert regions.adopted() == regions.keys(regions.a)
+
+
 def test_what_a_command_wrote_and_was_lost_keeps_nothing_else_out(account: Account) -> None:
     """`sigla import` writes to a store without telling the other region; the number is passed over there."""
     with two_tables(account) as regions:

@@ -1,9 +1,10 @@
 """What a primary hands to its other region before it commits keys for field encryption, and how that is committed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.changes import DeksChanged, KekChanged
+from sigla.keks.nouns import DekName, KeysSeen
 from sigla.ports.replaying import Shipment
 from sigla.regions.nouns import Role
 from sigla.regions.replay import Verdict
@@ -16,7 +17,10 @@ class HandedKeys(Protocol):
     """
 
     def put(self, epoch: int, kek: str, number: int, handed: Shipment | None) -> bool:
-        """Whether this very one stands there now. None: the end of the list."""
+        """Whether it was put; not where one stands there: perhaps this very one, after an answer that was lost.
+
+        None: the end of the list.
+        """
         ...
 
     def read(self, epoch: int, kek: str, number: int) -> Shipment | None:
@@ -33,36 +37,48 @@ class HandedKeys(Protocol):
 
 
 class KeysStanding(NamedTuple):
-    """What a region is, and how a KEK stands there, at one moment.
+    """What a region is, and how a KEK stands there. Rows that are read together are not always of one moment.
 
-    number: how often it has moved with its DEKs. revision: empty where it is not there. stored, active: DEKs under it.
-    at: the time of the last of its commits.
+    number: how often it has moved with its DEKs. stored, active: DEKs under it. at: the time of the last of its
+    commits. seen: itself, and those of its DEKs that were asked for.
     """
 
     role: Role | None
     number: int = 0
-    revision: str = ""
     stored: int = 0
     active: int = 0
     at: int = 0
+    seen: KeysSeen = KeysSeen(None, ())
+
+    @property
+    def moment(self) -> tuple[int, int]:
+        """While it is the same, the KEK and its DEKs are: a table may be emptied, but not within an epoch."""
+        return self.role.epoch if self.role else 0, self.number
 
 
 class KeyCommits(Protocol):
     """A region's table, as far as keys are committed there by their numbers. Raises StoreError."""
 
-    def look(self, kek: str) -> KeysStanding:
-        """One question; with an empty name about the role alone."""
+    def look(self, kek: str, deks: Iterable[tuple[DekName, int]] = ()) -> KeysStanding:
+        """One question; with an empty name about the role alone. deks: which versions of them are wanted, too."""
         ...
 
     def foretold(self, change: KekChanged | DeksChanged, standing: KeysStanding) -> Shipment:
-        """The commit with the next number, as every table carries it out.
+        """The commit with the next number, as every table carries it out: no question.
 
-        Raises Conflict where the change rests on something else than stands, Closed.
+        standing: with the DEKs that are changed. Raises Conflict where the change rests on something else, Closed.
         """
         ...
 
-    def carry_out(self, handed: Shipment) -> Verdict:
-        """Carries it out as a primary, if it comes next. Raises Closed, Conflict, OutcomeUnknown, UnknownCommit."""
+    def verdict(self, handed: Shipment) -> Verdict:
+        """What would become of it now: one question."""
+        ...
+
+    def carry_out(self, handed: Shipment, *, is_next: bool = False) -> Verdict:
+        """Carries it out as a primary, if it comes next. Raises Closed, Conflict, OutcomeUnknown, UnknownCommit.
+
+        is_next: it very probably does; then that is not asked before.
+        """
         ...
 
     def pass_over(self, handed: Shipment) -> None:

@@ -17,10 +17,11 @@ What was put and never committed is carried out by whoever comes next, here or t
 than that it is not known, or to try again.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, ParamSpec, TypeVar
 
+from sigla.bounded import BoundedMemory
 from sigla.changes import Change, DeksChanged, KekChanged
 from sigla.errors import Closed, Conflict, StoreError
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen
@@ -39,6 +40,9 @@ T = TypeVar("T")
 
 AT_ONCE: Final = 8
 """Commits that are on their way to the other region; further ones wait."""
+
+REMEMBERED: Final = 1_000
+"""KEKs of which it is known how often they had moved when they were seen last."""
 
 TRIES: Final = 64
 """So often others may have carried out at the same moment what is carried out here."""
@@ -131,6 +135,7 @@ class KeysInStep(CatalogInFront):
         self._clock = clock
         self._patience_s = patience_s
         self._silent_until = 0
+        self._moments = BoundedMemory[str, tuple[int, int]](REMEMBERED)
         self._pool = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="handed")
 
     def close(self) -> None:
@@ -140,31 +145,42 @@ class KeysInStep(CatalogInFront):
     # --- questions: what was acknowledged before a promotion by force is here ----------------------------------------
 
     def kek(self, name: str) -> Kek | None:
-        self._adopt(name)
-        return super().kek(name)
+        return self._standing(name).seen.kek
 
     def deks_of(self, name: DekName, version: int | None = None) -> KeysSeen:
-        self._adopt(name.kek)
-        return super().deks_of(name, version)
+        if version is not None:
+            return self._standing(name.kek, [(name, version)]).seen
+        self._standing(name.kek)
+        return super().deks_of(name)
 
     def deks_counted(self, kek: str) -> CountedDeks:
-        self._adopt(kek)
-        return super().deks_counted(kek)
+        standing = self._standing(kek)
+        return CountedDeks(standing.stored, standing.active)
 
     def deks(self, kek: str) -> Iterator[Dek]:
-        self._adopt(kek)
+        self._standing(kek)
         return super().deks(kek)
 
-    def _adopt(self, kek: str) -> None:
-        """A region that does not take writes any more answers by what it has."""
-        standing = self._commits.look(kek)
+    def _standing(self, kek: str, deks: Sequence[tuple[DekName, int]] = ()) -> KeysStanding:
+        """In one question, where nothing is to be adopted.
+
+        A region that does not take writes any more answers by what it has.
+        """
+        standing = self._look(kek, deks)
         if standing.role is not None and standing.role.adopts_keys:
             try:
-                self._adoption.adopt(kek, standing, ends=False)
+                if self._adoption.adopt(kek, standing, ends=False):
+                    return self._look(kek, deks)
             except Closed:
-                return
+                return standing
             except Conflict as raced:
                 raise StoreError(f"KEK {kek} is written by others, again and again") from raced
+        return standing
+
+    def _look(self, kek: str, deks: Iterable[tuple[DekName, int]]) -> KeysStanding:
+        standing = self._commits.look(kek, deks)
+        self._moments.keep(kek, standing.moment)
+        return standing
 
     # --- changes -----------------------------------------------------------------------------------------------------
 
@@ -173,37 +189,53 @@ class KeysInStep(CatalogInFront):
         if not isinstance(change, KekChanged | DeksChanged):
             return super().commit(change)
         kek = change.name if isinstance(change, KekChanged) else change.kek.name
-        standing = self._commits.look(kek)
+        standing = self._at_one_moment(kek, change)
         if standing.role is None or not standing.role.writes:
             return super().commit(change)
         if self._adoption.adopt(kek, standing):
             raise Conflict
         if not standing.role.is_followed or standing.role.is_elsewhere(self._url):
             return super().commit(change)
-        self._commit_in_both(change, kek, standing, standing.role.epoch)
+        own = self._commits.foretold(change, standing)
+        self._commit_in_both(own, (standing.role.epoch, kek, standing.number + 1))
         return ()
 
-    def _commit_in_both(self, change: KekChanged | DeksChanged, kek: str, standing: KeysStanding, epoch: int) -> None:
-        own = self._commits.foretold(change, standing)
-        try:
-            handed = self._other(self._hand, epoch, kek, standing.number + 1, own)
-        except (StoreError, TimeoutError) as silent:
-            raise KeyNotInBoth(region=self._region) from silent
+    def _at_one_moment(self, kek: str, change: KekChanged | DeksChanged) -> KeysStanding:
+        """How it stands with what is changed, all of it with that number. Raises Conflict.
+
+        DynamoDB may tell a DEK as it was before a commit that the KEK's number counts. While a number that was seen
+        before, by whoever, is still that of the KEK, nothing has moved. A change of a KEK rests on one row.
+        """
+        deks = () if isinstance(change, KekChanged) else [(each.name, each.about.version) for each in change.deks]
+        for _ in range(TRIES):
+            before = self._moments.get(kek)
+            standing = self._look(kek, deks)
+            if not deks or standing.moment == before:
+                return standing
+        raise Conflict
+
+    def _commit_in_both(self, own: Shipment, place: tuple[int, str, int]) -> None:
+        """place: in the list: its epoch, its KEK, the next number."""
+        if self._other(self._there.put, *place, own):
+            if self._commits.carry_out(own, is_next=True) not in _DONE:
+                raise Conflict
+            return
+        # Another commit stands there, or this one: if that is made by now, it does not have to be brought.
+        verdict = self._commits.verdict(own)
+        if verdict is Verdict.DIVERGES:
+            raise Conflict
+        handed = own if verdict is Verdict.KNOWN else self._other(self._there.read, *place)
         if handed is None:
-            raise Closed
-        if self._commits.carry_out(handed) not in _DONE or handed is not own:
+            raise Closed  # the other region was promoted, and has ended the list
+        if self._commits.carry_out(handed) not in _DONE or handed != own:
             raise Conflict
 
-    def _hand(self, epoch: int, kek: str, number: int, own: Shipment) -> Shipment | None:
-        """What stands under the number now; None: the other region was promoted, and has ended the list."""
-        return own if self._there.put(epoch, kek, number, own) else self._there.read(epoch, kek, number)
-
     def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the other region answers in time. Raises TimeoutError, and what it raises; it may yet be done then."""
+        """What the other region answers in time. Raises KeyNotInBoth; it may yet be done then."""
         if self._clock.elapsed() < self._silent_until:
-            raise TimeoutError
+            raise KeyNotInBoth(region=self._region)
         try:
             return self._pool.submit(ask, *args, **kwargs).result(self._patience_s)
-        except (StoreError, TimeoutError):
+        except (StoreError, TimeoutError) as silent:
             self._silent_until = self._clock.elapsed() + SILENT_MS
-            raise
+            raise KeyNotInBoth(region=self._region) from silent

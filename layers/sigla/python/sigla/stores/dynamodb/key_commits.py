@@ -5,6 +5,7 @@ one. Whatever moves a KEK or its DEKs gives the KEK a number more, so that while
 holds the next number rests on nothing else (`replaying`).
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from secrets import token_hex
@@ -16,11 +17,13 @@ from sigla import journal
 from sigla.changes import DeksChanged, KekChanged
 from sigla.errors import Conflict, OutcomeUnknown, StoreError
 from sigla.journal import Effects
+from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen
 from sigla.ports.handed_keys import KeysStanding
 from sigla.ports.replaying import Shipment
 from sigla.regions import moved
 from sigla.regions.replay import Verdict
 from sigla.regions.shipping import NotAllowed
+from sigla.stores.dynamodb import keks
 from sigla.stores.dynamodb.journal import position_at, time_of
 from sigla.stores.dynamodb.numbers import MOVES, number_name
 from sigla.stores.dynamodb.plans import Tools
@@ -42,14 +45,15 @@ class AwsKeyCommits:
         self._bodies = bodies
         self._principals = AwsPrincipals(tools.table, tools.places)
 
-    def look(self, kek: str) -> KeysStanding:
+    def look(self, kek: str, deks: Iterable[tuple[DekName, int]] = ()) -> KeysStanding:
         places, since = self._tools.places, self._tools.fence.begin()
-        found = self._tools.table.get_many([places.role(), *([places.kek(kek)] if kek else ())])
+        wanted = [places.dek(name, version) for name, version in deks]
+        found = self._tools.table.get_many([places.role(), *([places.kek(kek)] if kek else ()), *wanted])
         role, row = self._tools.fence.met(found.get(places.role()), since), found.get(places.kek(kek), {})
-        revision = row["revision"] if "kek" in row else ""
-        return KeysStanding(
-            role, row.get(MOVES, 0), revision, row.get("stored", 0), row.get("active", 0), row.get("at", 0)
+        seen = KeysSeen(
+            keks.kek_in(places, row), tuple(keks.dek_in(places, found[each]) for each in wanted if each in found)
         )
+        return KeysStanding(role, row.get(MOVES, 0), row.get("stored", 0), row.get("active", 0), row.get("at", 0), seen)
 
     def foretold(self, change: KekChanged | DeksChanged, standing: KeysStanding) -> Shipment:
         epoch = self._tools.fence.guard(change.epoch).epoch
@@ -58,20 +62,24 @@ class AwsKeyCommits:
             _check_kek(change, standing)
         else:
             name = change.kek.name
-            self._check_deks(change, standing)
+            _check_deks(change, standing)
         at = max(change.ts, standing.at + 1)
         effects = Effects(moved={number_name(self._tools.places.kek(name)): standing.number + 1})
         by = self._principals.token_of(change.author, change.ts)
         row = journal.row(change, effects, journal.origin(change, by) | journal.for_region(change, effects, epoch))
         return Shipment(position_at(at, change.nonce), orjson.dumps(row), {})
 
-    def carry_out(self, handed: Shipment) -> Verdict:
+    def verdict(self, handed: Shipment) -> Verdict:
+        return self._catalog.replayer(self._bodies).verdict(handed)
+
+    def carry_out(self, handed: Shipment, *, is_next: bool = False) -> Verdict:
         fence = self._tools.fence
         for _ in range(TRIES):
             guard = fence.guard()
             allowed = [guard.check] if guard.check else []
             try:
-                verdict = self._catalog.replayer(self._bodies, allowed).carry_out(handed)
+                replayer = self._catalog.replayer(self._bodies, allowed)
+                verdict = replayer.carry_out_next(handed) if is_next else replayer.carry_out(handed)
             except OutcomeUnknown:
                 _note(handed)
                 raise
@@ -98,15 +106,6 @@ class AwsKeyCommits:
             raise StoreError(f"it is not known what KEK {name} was")
         self._catalog.commit(KekChanged(name, seen, replace(kek, revision=nonce), kek.ts, nonce))
 
-    def _check_deks(self, change: DeksChanged, standing: KeysStanding) -> None:
-        if standing.revision != change.kek.revision:
-            raise Conflict
-        places = {self._tools.places.dek(each.name, each.about.version): each.seen for each in change.deks}
-        found = self._tools.table.get_many(list(places))
-        for place, seen in places.items():
-            if found.get(place, {}).get("revision") != (seen.revision if seen else None):
-                raise Conflict
-
 
 def _note(handed: Shipment) -> None:
     """A request that came through the other region is answered there when that has it, too."""
@@ -115,5 +114,17 @@ def _note(handed: Shipment) -> None:
 
 def _check_kek(change: KekChanged, standing: KeysStanding) -> None:
     in_use = standing.stored if change.kek is None else standing.active if change.unused else 0
-    if in_use or standing.revision != (change.seen.revision if change.seen else ""):
+    if in_use or _revision(standing.seen.kek) != _revision(change.seen):
         raise Conflict
+
+
+def _check_deks(change: DeksChanged, standing: KeysStanding) -> None:
+    found = {(dek.name, dek.version): dek for dek in standing.seen.deks}
+    if _revision(standing.seen.kek) != change.kek.revision:
+        raise Conflict
+    if any(_revision(found.get((each.name, each.about.version))) != _revision(each.seen) for each in change.deks):
+        raise Conflict
+
+
+def _revision(seen: Kek | Dek | None) -> str:
+    return seen.revision if seen else ""
