@@ -81,7 +81,7 @@ class Taker:
             self.link._fails()
             is_kept = replayer.keep(shipments)
             self.link._fails()
-            return Taking.KEPT if is_kept else Taking.APART
+            return {True: Taking.KEPT, False: Taking.APART, None: Taking.SILENT}[is_kept]
         return Taking.SILENT
 
 

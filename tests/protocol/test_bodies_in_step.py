@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, nullcontext, suppress
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -30,6 +31,11 @@ def as_it_is(told: dict[str, Any]) -> dict[str, Any]:
 def no_commits(told: dict[str, Any]) -> dict[str, Any]:
     """They are on their way for ever."""
     return {**told, "commits": []}
+
+
+def up_to(position: int, told: dict[str, Any]) -> dict[str, Any]:
+    """Later ones are on their way for ever."""
+    return {**told, "commits": [each for each in told["commits"] if each["position"] <= position]}
 
 
 def nothing_new(told: dict[str, Any]) -> dict[str, Any]:
@@ -144,6 +150,33 @@ def test_what_was_acknowledged_is_read_by_its_id_in_the_survivor(tmp_path: Path,
         assert pair.b.ask("GET", "/subjects").json == ["first"]
         assert registered(pair.b, "payments", "long") == id, "the same text gets its id again"
         assert registered(pair.b, "users", "string") > 100_000, "another one gets none of before"
+
+
+def deleted_for_good(server: Server, subject: str) -> None:
+    for permanent in ("", "?permanent=true"):
+        assert server.ask("DELETE", f"/subjects/{subject}{permanent}").status == 200
+
+
+@pytest.mark.parametrize("comes", ["before", "after"])
+def test_an_id_that_an_import_brings_back_is_read_in_the_survivor(tmp_path: Path, comes: str) -> None:
+    """It was deleted for good. That comes to the other region before the schema that is brought, or after it."""
+    with two(tmp_path, REQUIRED) as pair:
+        brought = {"schema": '"long"', "id": 50_000, "version": 1}
+        assert pair.a.ask("PUT", "/mode?force=true", {"mode": "IMPORT"}).status == 200
+        assert pair.a.ask("POST", "/subjects/old/versions", brought).status == 200
+        eventually(lambda: local(pair.b, "/subjects/old/versions").status == 200)
+        if comes == "before":
+            deleted_for_good(pair.a, "old")
+            eventually(lambda: local(pair.b, "/subjects/old/versions?deleted=true").status != 200)
+            pair.link.alter = no_commits
+        else:
+            pair.link.alter = no_commits
+            deleted_for_good(pair.a, "old")
+        pair.link.alter = partial(up_to, pair.a.ask("GET", "/regions/rows").json["end"])
+        assert pair.a.ask("POST", "/subjects/old/versions", brought).status == 200
+        assert local(pair.b, "/subjects/old/versions?deleted=true").status != 200
+        pair.lose_a()
+        assert pair.b.ask("GET", "/schemas/ids/50000").json["schema"] == '"long"'
 
 
 def test_where_it_is_required_nothing_is_registered_without_the_other_region(tmp_path: Path) -> None:

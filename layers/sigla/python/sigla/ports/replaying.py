@@ -47,10 +47,11 @@ class OrderedReplayer(Replayer, Protocol):
         """The position up to which everything is carried out."""
         ...
 
-    def keep(self, shipments: Sequence[Shipment]) -> bool:
+    def keep(self, shipments: Sequence[Shipment]) -> bool | None:
         """Keeps the bodies of commits that are perhaps made later; nothing names them before.
 
-        False where another body stands under one of their ids. Raises as `carry_out`; what was given to be asked first
+        False where another body stands under one of their ids; None where that is not known before what comes first is
+        carried out: it may delete the id for good. Raises as `carry_out`; what was given to be asked first
         is asked.
         """
         ...

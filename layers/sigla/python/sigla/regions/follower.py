@@ -11,7 +11,7 @@ from sigla.backoff import Backoff
 from sigla.errors import Closed, StoreError
 from sigla.model import SchemaId
 from sigla.ports.clock import Clock
-from sigla.ports.primary import NextAsked, NextTold, Primary
+from sigla.ports.primary import NextAsked, NextTold, Offer, Primary
 from sigla.ports.regions import Region
 from sigla.ports.replaying import OrderedReplayer
 from sigla.regions.followed import hear
@@ -175,10 +175,12 @@ class RegionFollower:
         heard = hear(self._here.region, role.epoch, dict(told.ceilings))
         # The primary repeats those that a writer waits for.
         self._heard = {} if asked.all_ceilings else heard
-        if told.offer is not None:
-            is_kept = self._here.replayer.keep(told.offer.shipments)
-            self._kept, self._apart = (told.offer.number, 0) if is_kept else (0, told.offer.number)
-        self._carry_out(told)
+        try:
+            self._carry_out(told)
+        finally:
+            # After what comes first, but also where that cannot be carried out: it may be all that is left one day.
+            if told.offer is not None:
+                self._keep(told.offer)
         if role.kind is RegionKind.JOINING:
             self._role = replace(role, kind=RegionKind.FOLLOWER, turn=role.turn + 1)
             self._here.region.set_role(role, replace(role, kind=RegionKind.FOLLOWER))
@@ -191,6 +193,10 @@ class RegionFollower:
                 self._complete_at = asked_at + told.waited_ms
             self._changed.notify_all()
         self._moved()
+
+    def _keep(self, offer: Offer) -> None:
+        is_kept = self._here.replayer.keep(offer.shipments)
+        self._kept, self._apart = offer.number * (is_kept is True), offer.number * (is_kept is False)
 
     def _learn(self, lost: Sequence[str] | None, token: str) -> None:
         """What its primary is not reconciled with, it is not either; and no longer than that. token: it asked with."""

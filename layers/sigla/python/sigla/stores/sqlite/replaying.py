@@ -11,6 +11,7 @@ exporters have come, the names behind tokens, and the number of the last group o
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -36,6 +37,10 @@ from sigla.stores.sqlite.unit import Reader
 
 class _Diverged(Exception):
     """What stands here is not what the commit was made on: nothing of it stays."""
+
+
+class _NotYet(Exception):
+    """What stands here may be deleted by a commit that comes first."""
 
 
 class EmbeddedShipper:
@@ -78,27 +83,42 @@ class EmbeddedReplayer:
             return verdict
         return Verdict.DIVERGES
 
-    def keep(self, shipments: Sequence[Shipment]) -> bool:
+    def keep(self, shipments: Sequence[Shipment]) -> bool | None:
         try:
             begin = min(each.position for each in shipments)
             self._handed.keep([each for each in shipments if not each.bodies], end=self.end(), begin=begin)
         except OSError as failure:
             raise StoreError(f"keys could not be kept: {failure}") from failure
-        with suppress(_Diverged), self._unit.step():
-            self._allowed()
-            for key, body in chain.from_iterable(each.bodies.items() for each in shipments):
-                self._keep(key, body)
-            return True
-        return False
-
-    def _keep(self, key: BodyKey, told: Body) -> None:
+        is_next = self.end() + 1 >= begin
         try:
-            self._bodies.put(key, told)
+            with self._unit.step():
+                self._allowed()
+                for key, body in chain.from_iterable(each.bodies.items() for each in shipments):
+                    self._keep(key, body, is_next=is_next)
+        except _Diverged:
+            return False
+        except _NotYet:
+            return None
+        return True
+
+    def _keep(self, key: BodyKey, told: Body, *, is_next: bool) -> None:
+        """What no version holds at the primary is gone here, or will be by a commit that comes first.
+
+        There it is gone until the commit is made that brings it back.
+        """
+        meant = replace(told, gone=False)
+        try:
+            self._bodies.put(key, meant)
+            standing = self._bodies.get(key)
         except Taken as taken:
-            if taken.standing.schema != told.schema:
-                if not taken.standing.gone:
-                    raise _Diverged from None
-                self._bodies.mend(key, told)
+            standing = taken.standing
+        is_other = standing.schema != told.schema
+        if standing.gone:
+            (self._bodies.mend if is_other else self._bodies.revive)(key, meant)
+        elif not is_next and (is_other or told.gone):
+            raise _NotYet
+        elif is_other:
+            raise _Diverged
 
     def _execute(self, db: sqlite3.Connection, row: Mapping[str, Any], shipment: Shipment) -> None:
         change = journal.change_of(row, self._catalog)
