@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from tests.browser.conftest import CALM, settled
+from tests.browser.conftest import CALM, browser_program, settled
 from tests.browser.filled import field, fill, record
 from tests.protocol.clients.server import Server, serving
 
@@ -80,7 +80,7 @@ def take(browser: Browser, server: Server, picture: Picture, folder: Path) -> Pa
 
 def main() -> None:
     with shown_registry() as server, sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=CALM)
+        browser = playwright.chromium.launch(executable_path=browser_program(), args=CALM)
         for picture in PICTURES:
             print(take(browser, server, picture, DOCS))
         browser.close()
