@@ -24,7 +24,7 @@ from sigla.regions.giving import Course
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotTheFollower, NotToRejoin, RoleChanged
 
-_FORGETS: Final = "rejoining"
+FORGETS: Final = "rejoining"
 """The token of a region that joins and has not forgotten its catalog yet: it is not filled meanwhile."""
 ANEW: Final = "anew"
 """The token of a region that joins with a copy of its primary, and has something else as yet."""
@@ -52,14 +52,15 @@ def rejoined(
     """
     if tables:
         yield from _check_has_place(here, there)
-    theirs = yield from _closed(here, there, anew=bool(url), follower=tables is not None)
-    if theirs is None:
+    met = yield from _closed(here, there, anew=bool(url), follower=tables is not None)
+    if met is None:
         return False
+    ours, theirs = met
     is_to_join = theirs.kind is RegionKind.PRIMARY or theirs.is_restored or bool(url)
-    token, peer = (ANEW, url) if url else (_FORGETS, tables[0] if tables else theirs.peer)
+    token, peer = (ANEW, url) if url else (FORGETS, tables[0] if tables else theirs.peer)
     if is_to_join:
         yield bring
-    ours = yield from _reconciled(here, theirs, tables[1] if tables else "")
+    ours = yield from _reconciled(here, ours, theirs, tables[1] if tables else "")
     if is_to_join:
         if forget is None and not url:
             return True
@@ -75,8 +76,7 @@ def rejoined(
 
 def brought(here: Roles, there: Roles, *, bring: Callable[[], None]) -> Course[bool]:
     """The first part of it alone, for servers. Whether anything was to be done."""
-    theirs = yield from _closed(here, there, anew=True)
-    if theirs is None:
+    if (yield from _closed(here, there, anew=True)) is None:
         return False
     yield bring
     return True
@@ -92,7 +92,7 @@ def _check_has_place(here: Roles, there: Roles) -> Course[None]:
 
 def _has_begun(theirs: Role) -> bool:
     """Whether it has begun to rejoin, and was cut off."""
-    return theirs.kind is RegionKind.JOINING and theirs.token == _FORGETS
+    return theirs.kind is RegionKind.JOINING and theirs.token == FORGETS
 
 
 def _is_left_behind(theirs: Role, ours: Role) -> bool:
@@ -104,8 +104,8 @@ def _is_refused(theirs: Role, ours: Role) -> bool:
     return theirs.epoch < ours.epoch or (theirs.name in ours.given_up and theirs.token != ANEW)
 
 
-def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) -> Course[Role | None]:
-    """The region that comes back, which takes no writes then; None where it joins or follows already.
+def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) -> Course[tuple[Role, Role] | None]:
+    """The roles of both. The region that comes back takes no writes then; None where it joins or follows already.
 
     anew: whether it is a server, which makes its copy by itself, also where it followed or was to join, and does not go
     on: it was given up, or left behind in an epoch before. follower: also a table that followed when it was given up.
@@ -117,18 +117,23 @@ def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) ->
     if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and not ours.outranks(theirs)):
         raise NotToRejoin(epoch=theirs.epoch, kind=theirs.kind.value)
     if theirs.kind is RegionKind.PRIMARY:
-        return (yield from promotion.set_role(there, theirs, replace(theirs, open=False)))
+        return ours, (yield from promotion.set_role(there, theirs, replace(theirs, open=False)))
     if _has_begun(theirs) or theirs.is_restored:
-        return theirs
+        return ours, theirs
     if not (anew and _is_refused(theirs, ours)) and not (follower and _is_left_behind(theirs, ours)):
         return None
-    return (yield from promotion.set_role(there, theirs, replace(theirs, kind=RegionKind.JOINING, token=_FORGETS)))
+    joining = replace(theirs, kind=RegionKind.JOINING, token=FORGETS)
+    return ours, (yield from promotion.set_role(there, theirs, joining))
 
 
-def _reconciled(here: Roles, theirs: Role, url: str) -> Course[Role]:
-    """url: where the region is that is back, if it follows from then on and never says so itself."""
+def _reconciled(here: Roles, ours: Role, theirs: Role, url: str) -> Course[Role]:
+    """url: where the region is that is back, if it follows from then on and never says so itself.
+
+    ours: this region as it was before anything was brought. In a later epoch it was passed over meanwhile, and what was
+    brought is not all that it lacks by now.
+    """
     role: Role | None = yield partial(here.role)
-    if role is None or not role.writes:
+    if role is None or not role.writes or role.epoch != ours.epoch:
         raise RoleChanged
     known = reconciled(role, theirs)
     if theirs.name and url:

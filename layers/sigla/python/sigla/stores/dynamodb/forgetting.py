@@ -7,6 +7,7 @@ A commit of the other region's journal that was brought there is marked, so that
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from itertools import islice
 from typing import Final
 
 import orjson
@@ -14,11 +15,13 @@ import orjson
 from sigla import keys
 from sigla.forms import FORM
 from sigla.ports.replaying import Shipment
-from sigla.stores.dynamodb.actions import Action, Condition, Key, delete, update
+from sigla.regions.refusals import RoleChanged
+from sigla.regions.rejoining import FORGETS
+from sigla.stores.dynamodb.actions import Action, Condition, Key, condition_check, delete, equals, update
 from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
 from sigla.stores.dynamodb.journal import BROUGHT, time_of
 from sigla.stores.dynamodb.plans import Tools
-from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.table import MOST_ACTIONS, Cancelled
 from sigla.stores.dynamodb.values import Item
 
 _KEPT: Final = frozenset({"region", "j", "segments", "z", "principals", "reads"})
@@ -26,14 +29,26 @@ _KEPT: Final = frozenset({"region", "j", "segments", "z", "principals", "reads"}
 
 
 def forget(tools: Tools) -> None:
-    """May be cut off, and be called again. Nothing else writes there meanwhile but functions of the journal."""
-    own = f"{keys.component(tools.places.registry)}#"
+    """May be cut off, and be called again. Nothing else writes there meanwhile but functions of the journal.
+
+    Raises RoleChanged where it is not the time any more: a second run of the command came to its end while this one
+    slept, and the region is being filled, or follows.
+    """
+    role = tools.fence.read()
+    if role is None or role.token != FORGETS:
+        raise RoleChanged
+    own, stands = f"{keys.component(tools.places.registry)}#", equals(turn=role.turn)
     after: Key | None = None
-    while True:
-        found, after = tools.table.scan(after)
-        tools.table.write_all([*_gone(tools, [item for item in found if item["pk"].startswith(own)], own)])
-        if after is None:
-            return
+    try:
+        while True:
+            found, after = tools.table.scan(after)
+            gone = _gone(tools, [item for item in found if item["pk"].startswith(own)], own, stands)
+            while some := list(islice(gone, MOST_ACTIONS - 1)):
+                tools.table.transact([condition_check(tools.places.role(), stands), *some])
+            if after is None:
+                return
+    except Cancelled:
+        raise RoleChanged from None
 
 
 def mark_brought(tools: Tools, shipments: Iterable[Shipment]) -> None:
@@ -43,13 +58,13 @@ def mark_brought(tools: Tools, shipments: Iterable[Shipment]) -> None:
             tools.table.update(update(row, {BROUGHT: True}, when=Condition("attribute_exists(#form)")))
 
 
-def _gone(tools: Tools, items: Iterable[Item], own: str) -> Iterator[Action]:
+def _gone(tools: Tools, items: Iterable[Item], own: str, stands: Condition) -> Iterator[Action]:
     for item in items:
         place = item["pk"], item["sk"]
         if place == tools.places.role():
             settings = {name: None for name in item if name not in {*ROLE_ATTRIBUTES, "pk", "sk", FORM}}
             if settings:
-                tools.table.update(update(place, settings))
+                tools.table.update(update(place, settings, when=stands))
         elif not _stays(tools, place, own):
             yield delete(place)
 
