@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind
 from tests.functions.test_two_regions import Two, fixed, pair, two
@@ -30,6 +32,21 @@ def test_a_primary_that_is_closed_concludes_nothing_from_what_is_not_there(pair:
     ):
         assert pair.ask(pair.a, method, target, body).code == 50003, "what comes of it would not be brought back"
     assert pair.ask(pair.b, "GET", "/subjects").body == [":.eu:orders", "after", "orders"]
+
+
+@pytest.mark.parametrize("is_closed", [False, True], ids=["it follows", "it is closed"])
+def test_what_the_newest_versions_say_is_not_told_by_who_was_the_primary(pair: Two, *, is_closed: bool) -> None:
+    """It remembers for a minute to be the primary; that another one is by now it meets in what it reads."""
+    for region in (pair.a, pair.b):
+        assert pair.ask(region, "GET", "/subjects").status == 200
+    pair.b.turn()
+    pair.a.become(**({"open": False} if is_closed else {"kind": RegionKind.FOLLOWER, "epoch": 2}))
+    pair.b.become(kind=RegionKind.PRIMARY, epoch=2)
+    assert pair.ask(pair.b, "PUT", "/config/orders", {"compatibility": "NONE"}).status == 200
+    check = pair.ask(pair.a, "POST", "/compatibility/subjects/orders/versions/latest", fixed("Other"))
+    assert check.body == {"is_compatible": True}
+    written = pair.ask(pair.a, "POST", "/subjects/orders/versions", fixed("Other"))
+    assert written.status == (500 if is_closed else 200)
 
 
 def test_a_namesake_is_not_asked_by_who_remembers_to_be_the_primary(pair: Two) -> None:

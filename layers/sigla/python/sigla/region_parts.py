@@ -42,7 +42,11 @@ class OtherRegionParts:
     @classmethod
     def of(cls, settings: Settings, store: "AwsStore", there: "AwsStore") -> Self:
         standing = RegionStanding(
-            store.region.state, store.clock, follows=settings.region_role == FOLLOWER, url=there.url
+            store.region.state,
+            store.clock,
+            follows=settings.region_role == FOLLOWER,
+            url=there.url,
+            met=store.region.met,
         )
         in_step = BodiesInStep(
             store.bodies,

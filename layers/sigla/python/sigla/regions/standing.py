@@ -13,11 +13,21 @@ REMEMBERED_MS: Final = 60_000
 class RegionStanding:
     """look: reads what this region is. follows: what it is without a role: one that waits to be joined.
 
-    url: of the region that the settings name. For one thread.
+    url: of the region that the settings name. met: the role as it was read last, with whatever else was asked for. For
+    one thread.
     """
 
-    def __init__(self, look: Callable[[], RegionState], clock: Clock, *, follows: bool, url: str = "") -> None:
+    def __init__(
+        self,
+        look: Callable[[], RegionState],
+        clock: Clock,
+        *,
+        follows: bool,
+        url: str = "",
+        met: Callable[[], Role | None] = lambda: None,
+    ) -> None:
         self._url = url
+        self._met = met
         self._look = look
         self._clock = clock
         self._follows = follows
@@ -40,6 +50,11 @@ class RegionStanding:
         kind = self.kind_now()
         role = self._role()
         return kind is RegionKind.PRIMARY if role is None else role.writes
+
+    def was_passed_on(self) -> bool:
+        """Whether a role was met by which the newest versions are not this region's any more. Asks nothing."""
+        met = self._met()
+        return met is not None and not met.writes
 
     def is_followed(self) -> bool:
         """Whether it is a primary that the region of the settings follows, within the last minute. Raises StoreError.

@@ -133,11 +133,11 @@ class TwoRegionsTable(RouteTable):
         kept = await kept_body(receive, self._options.body_bytes)
         if self._goes_there(route):
             return await self._forwarded(call, route, kept)
-        adopted = self._standing.adopts()
+        adopted, asks_alone = self._standing.adopts(), _asks_alone(route)
         try:
             answer = await super()._answer(call, kept)
         except (Refusal, StoreError) as problem:
-            if not rests_on_absence(problem):
+            if not rests_on_absence(problem) and (asks_alone or not self._standing.was_passed_on()):
                 raise
             # A role that was remembered is asked anew: it may have changed.
             if not self._standing.concludes_now():
@@ -148,13 +148,16 @@ class TwoRegionsTable(RouteTable):
                 raise
             kept.again()
             return await super()._answer(call, kept)
+        compares = route.access is READ and not asks_alone
+        if compares and self._standing.was_passed_on() and not self._standing.concludes_now():
+            return await self._forwarded(call, route, kept)
         if (behind_ms := self._standing.behind_ms()) is not None:
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
         return answer
 
     def _goes_there(self, route: Route) -> bool:
         """Whether nothing of it can be answered here. Raises StoreError."""
-        kind, asks = self._standing.kind(), route.access is READ and not route.path.startswith(COMPARES)
+        kind, asks = self._standing.kind(), _asks_alone(route)
         if kind is RegionKind.PRIMARY or (kind is RegionKind.FOLLOWER and asks):
             return False
         now = self._standing.kind_now()
@@ -180,3 +183,8 @@ class TwoRegionsTable(RouteTable):
                 raise Unauthorized(schemes=self._authenticate.schemes)
             call.principal = principal.name
         return self._other.forward(call, route, kept.body)
+
+
+def _asks_alone(route: Route) -> bool:
+    """Whether it changes nothing, and is compared with the newest versions of nothing."""
+    return route.access is READ and not route.path.startswith(COMPARES)
