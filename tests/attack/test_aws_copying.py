@@ -14,6 +14,7 @@ from sigla.errors import StoreError
 from sigla.regions import rules
 from sigla.regions.following import deliver
 from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.rejoining import FORGETS
 from sigla.regions.replay import Verdict
 from sigla.stores.dynamodb import copying, fence
 from sigla.stores.dynamodb.copying import CopyTakenOver, TableCopy
@@ -31,6 +32,7 @@ from tests.contract.aws import Account, AwsStores, of_two_parts
 from tests.unit.aws.faults import Fault, Killed
 
 PRIMARY = Role(1, RegionKind.PRIMARY, peer="B", armed=NOW - rules.KNOWN_MS)
+JOINING = Role(1, RegionKind.JOINING, token=FORGETS)
 VERBS = st.lists(st.sampled_from(range(len(TRAFFIC))), max_size=12)
 buckets = (f"joining-{number}" for number in count())
 
@@ -249,8 +251,11 @@ def test_a_commit_that_a_rejoined_region_brought_is_not_copied(account: Account)
         ask(source, HISTORY)
         brought = shipped(source)
         of = stores(source)
-        forget(Tools.of(of.dynamodb, of.table, FixedClock(), of.registry))
-        mark_brought(Tools.of(of.dynamodb, of.table, FixedClock(), of.registry), brought)
+        tools = Tools.of(of.dynamodb, of.table, FixedClock(), of.registry)
+        assert of.region.set_role(of.region.role(), JOINING)
+        forget(tools)
+        mark_brought(tools, brought)
+        arm(source)
         ask(source, HISTORY)
         assert copy_of(source, target).go_on(inf)
         told = [(at, row["nonce"]) for at, row, _ in stores(source).journal.rows(0, brought=False)]
