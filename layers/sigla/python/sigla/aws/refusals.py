@@ -29,7 +29,6 @@ _DENIED = frozenset(
         "UnrecognizedClientException",
     }
 )
-
 """The caller lacks the permission, or is unknown."""
 
 _MISUSED = (NoCredentialsError, ParamValidationError)

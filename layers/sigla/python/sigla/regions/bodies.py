@@ -107,7 +107,7 @@ class BodiesInStep(BodiesInFront):
         if not self._is_followed():
             return
         try:
-            self._other(self._hand, key, body, comes_back)
+            self._other(self._hand, key, body, comes_back=comes_back)
         except Taken:
             raise
         except (StoreError, TimeoutError) as silent:
@@ -117,7 +117,7 @@ class BodiesInStep(BodiesInFront):
                 raise BodyNotInBoth(region=self._region) from silent
             self._tell({"event": OUT_OF_STEP, "context": key.context, "id": key.id, "region": self._region})
 
-    def _hand(self, key: BodyKey, body: Body, comes_back: bool) -> None:  # noqa: FBT001 - it goes through an executor
+    def _hand(self, key: BodyKey, body: Body, *, comes_back: bool) -> None:
         """comes_back: the id was deleted for good here; there it is a tombstone by now, or becomes one.
 
         Raises Taken, StoreError.
