@@ -10,7 +10,6 @@ files at once.
 """
 
 import json
-import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -29,6 +28,7 @@ from benchmarks.harness import Goal, Line, Lines, NotHere, Server, main, serving
 from benchmarks.warm_get import FUNCTION_URL
 from sigla.model import Draft
 from sigla.stores.sqlite.store import EmbeddedStore
+from tests.browser.conftest import browser_program
 
 SUBJECTS, FEW = 100_000, 300
 TEXTS: Final = 100
@@ -120,9 +120,9 @@ def _view(page: Page, base: str, path: str, server: Server | None = None) -> Vie
 
 @contextmanager
 def _browser() -> Iterator[Browser]:
-    program = shutil.which("chromium")
+    program = browser_program()
     if not program:
-        raise NotHere("Chromium is not installed: apt-get install chromium")
+        raise NotHere("Chromium is not installed: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=program, args=CALM)
         yield browser
