@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import NARROW_AND_DARK, Look, Opens, settled
+from tests.browser.filled import field, record, register
 from tests.browser.test_trouble import sign_in
 from tests.protocol.clients.server import Server, run, serving
 
@@ -216,3 +217,63 @@ def test_code_in_the_small_print_of_usage_is_code(registry: Server, opened: Open
     usage.locator("summary").click()
     expect(usage.locator("li code").first).to_be_visible()
     assert "`" not in usage.inner_text()
+
+
+def test_where_no_key_is_asked_for_anyone_is_not_called_a_token(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects/orders-value")
+    settled(page)
+    expect(page.get_by_role("region", name="History", exact=True).first).to_contain_text("anyone")
+    expect(page.get_by_text("A token as")).to_have_count(0)
+
+
+def test_an_alias_says_whose_versions_are_shown_and_deleted(opened: Opens) -> None:
+    with serving() as server:
+        register(server, "v", '"int"')
+        server.ask("PUT", "/config/w", {"alias": "v"})
+        page = opened(server, "subjects/w")
+        settled(page)
+        expect(page.get_by_text("This name is an alias. It leads to v,")).to_be_visible()
+        page.get_by_role("button", name="Delete subject").click()
+        expect(page.get_by_role("heading", name="Delete v?")).to_be_visible()
+        page.goto(f"{server.url}/console/subjects/v")
+        settled(page)
+        expect(page.get_by_text("This name is an alias")).to_have_count(0)
+
+
+@pytest.mark.parametrize(
+    "path, asked, says",
+    [
+        ("regions", "**/console/api/regions*", "This registry is in one region alone."),
+        ("log", "**/console/api/log*", "In AWS no function may read the whole log"),
+        ("counters", "**/metrics", "A function counts for CloudWatch"),
+    ],
+)
+def test_what_a_registry_does_not_have_is_said_where_its_page_is_opened(
+    registry: Server, opened: Opens, path: str, asked: str, says: str
+) -> None:
+    """An address may have been sent by a colleague who has it."""
+    page = opened(registry, "decode")
+    settled(page)
+    absent = {"error_code": 404, "message": "HTTP 404 Not Found"}
+    page.route(asked, lambda route: route.fulfill(status=404, json=absent))
+    page.goto(f"{registry.url}/console/{path}")
+    expect(page.get_by_text(says)).to_be_visible()
+    settled(page)
+    expect(page.locator(".problem")).to_have_count(0)
+
+
+def test_what_a_picture_is_about_is_in_sight(opened: Opens, look: Look) -> None:
+    """Also where others refer to it by way of others, and stand left of it."""
+    with serving() as server:
+        register(server, "s0", record("R0", field("x", "int")))
+        for at in range(1, 8):
+            referred = [{"name": f"com.acme.R{at - 1}", "subject": f"s{at - 1}", "version": 1}]
+            register(server, f"s{at}", record(f"R{at}", field("x", f"com.acme.R{at - 1}")), references=referred)
+        page = opened(server, "subjects/s0", look)
+        settled(page)
+        picture = page.get_by_role("region", name="References from left to right")
+        frame, own = picture.bounding_box(), picture.get_by_role("link", name="s0 version 1").bounding_box()
+        assert frame is not None
+        assert own is not None
+        assert frame["x"] <= own["x"]
+        assert own["x"] + own["width"] <= frame["x"] + frame["width"]

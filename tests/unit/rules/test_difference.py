@@ -149,7 +149,7 @@ def test_a_document_that_is_referenced_stands_beside_the_one_that_uses_it() -> N
 def test_what_versions_say_beside_their_text_is_told_behind_it() -> None:
     """Versions that differ in their metadata or rules alone have the same schema, and are not the same."""
     text_ = parsed("AVRO", '"string"')
-    rule = Rule(name="mask", type="CEL")
+    rule = Rule(name="mask", type="CEL", on_failure="DLQ")
     old = Schema("AVRO", '"string"', (Reference("m", "money", Version(1)),), Metadata(properties={"owner": "ada"}))
     new = Schema(
         "AVRO",
@@ -165,6 +165,9 @@ def test_what_versions_say_beside_their_text_is_told_behind_it() -> None:
         ("changed", "(metadata)/properties/owner"),
         ("added", "(rules)/domain/mask"),
     ]
+    shown = told.changes[-1].change.now
+    assert shown is not None
+    assert shown.endswith('"type": "CEL", "onFailure": "DLQ", "disabled": false}'), "in the words of the API"
 
 
 @pytest.mark.parametrize("language, shape", [(name, shape) for name, shapes in SHAPES.items() for shape in shapes])

@@ -342,6 +342,22 @@ def test_fields_of_every_language_are_a_tree(client: Client) -> None:
     assert {(each["depth"], each["name"]) for each in told} >= {(0, "M"), (1, "id"), (1, "in"), (1, "In"), (2, "n")}
 
 
+def test_what_a_field_says_of_itself_is_no_field(client: Client) -> None:
+    """Tags of Avro, the oneof that a field of Protobuf is in, the values that JSON Schema permits."""
+    register(client, "a", record(field("a", **{"confluent:tags": ["PII"]})))
+    proto = 'syntax = "proto3"; message M { oneof how { string iban = 1; string card = 2; } }'
+    register(client, "p", proto, schemaType="PROTOBUF")
+    register(client, "j", '{"type": "object", "properties": {"role": {"enum": ["admin"]}}}', schemaType="JSON")
+    shown = {
+        subject: [(each["depth"], each["name"]) for each in fields(client, subject, 1).values()] for subject in "apj"
+    }
+    assert shown == {
+        "a": [(0, "R"), (1, "a")],
+        "p": [(0, "M"), (1, "iban"), (1, "card"), (1, "how")],
+        "j": [(0, "role")],
+    }
+
+
 # --- the log -----------------------------------------------------------------------------------------------------
 
 

@@ -115,6 +115,14 @@ def test_a_version_that_is_named_is_told_with_the_one_before_it(filled: Client, 
     assert [each["version"] for each in told["found"]] == [5]
 
 
+def test_versions_say_whose_they_are(filled: Client) -> None:
+    """An alias leads to another subject."""
+    filled("POST", "/subjects/v/versions", {"schema": a_text("V")}, JSON)
+    filled("PUT", "/config/w", {"alias": "v"}, JSON)
+    told = [filled("GET", f"/console/api/subjects/{name}/versions").json["subject"] for name in ("v", "w")]
+    assert told == ["v", "v"]
+
+
 @pytest.mark.parametrize("said", ["after=x", "version=latest", "version=99999999999"])
 def test_what_is_no_number_of_a_version_is_not_found(filled: Client, said: str) -> None:
     assert filled("GET", f"/console/api/subjects/s/versions?{said}").status == 404

@@ -1,6 +1,6 @@
 """The fields of a schema as a tree, and which version added each (FIELDS-1 to FIELDS-4)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -17,9 +17,11 @@ MOST_VERSIONS: Final = 100
 MOST_FIELDS: Final = 5000
 STEPS_OF_A_PART: Final = 5
 
-TOLD: Final = frozenset(
-    ("record", "error", "enum", "fixed", "field", "message", "group", "oneof", "property", "referenced schema")
-)
+TOLD: Final[Mapping[str, frozenset[str]]] = {
+    "AVRO": frozenset(("record", "error", "enum", "fixed", "field")),
+    "JSON": frozenset(("property", "referenced schema")),
+    "PROTOBUF": frozenset(("message", "group", "oneof", "enum", "field")),
+}
 """What of a schema is told of, by its noun; all else is passed through on the way."""
 
 
@@ -43,13 +45,13 @@ def fields(resources: Resources, subject: Subject, number: Version) -> list[Sche
     near = before[-MOST_VERSIONS:]
     shown = _outline(resources, view.subject, row)
     oldest = None if len(near) < len(before) else row.version
-    told = list(_walk(shown, (), 0))[:MOST_FIELDS]
+    told = list(_walk(shown, (), 0, TOLD[row.type]))[:MOST_FIELDS]
     since: dict[Place, Version | None] = dict.fromkeys((place for place, _, _ in told), row.version)
     standing = set(since)
     for each in reversed(near):
         if each.type != row.type or not standing:
             break
-        places = {place for place, _, _ in _walk(_outline(resources, view.subject, each), (), 0)}
+        places = {place for place, _, _ in _walk(_outline(resources, view.subject, each), (), 0, TOLD[row.type])}
         standing &= places
         since |= dict.fromkeys(standing, each.version)
     if oldest is None and near and near[0].type == row.type:
@@ -64,14 +66,15 @@ def _outline(resources: Resources, subject: Subject, row: Row) -> SchemaPart:
         return LANGUAGES[parsed.language].outlines(parsed, parsed).new
 
 
-def _walk(part: SchemaPart, place: Place, depth: int) -> Iterator[tuple[Place, SchemaPart, int]]:
+def _walk(part: SchemaPart, place: Place, depth: int, nouns: frozenset[str]) -> Iterator[tuple[Place, SchemaPart, int]]:
     for key, inner in part.parts.items():
         effort.pulse(STEPS_OF_A_PART)
         here = (*place, key)
-        is_told = inner.noun in TOLD
+        # A field of Protobuf says in which oneof it is.
+        is_told = inner.noun in nouns and not (inner.noun == "oneof" and part.noun in ("field", "group"))
         if is_told:
             yield here, inner, depth
-        yield from _walk(inner, here, depth + is_told)
+        yield from _walk(inner, here, depth + is_told, nouns)
 
 
 def _field(place: Place, part: SchemaPart, depth: int, since: Version | None) -> SchemaField:

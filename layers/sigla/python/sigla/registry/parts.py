@@ -39,9 +39,11 @@ def part_of(items: Iterator[T], most: int) -> ListPart[T]:
 class VersionPart:
     """Versions of a subject, from the highest down, soft-deleted ones too.
 
-    latest: the highest active one. near: the version that was asked for and the one before it, as far as they are.
+    subject: whose they are; another one than was asked for where that has an alias. latest: the highest active one.
+    near: the version that was asked for and the one before it, as far as they are.
     """
 
+    subject: Subject
     listed: ListPart[Row]
     latest: Version | None
     near: tuple[Row, ...]
@@ -67,7 +69,7 @@ def version_part(
     listed, *asked = found if view.subject == subject else told(view.subject)
     near = next((each.found for each in asked if each.found and each.found[0].version == wanted), ())
     newest = view.head.newest
-    return VersionPart(listed, newest.version if newest else None, near)
+    return VersionPart(view.subject, listed, newest.version if newest else None, near)
 
 
 def context_part(resources: Resources, after: str, most: int) -> ListPart[str]:

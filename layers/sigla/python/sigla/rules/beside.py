@@ -1,11 +1,11 @@
 """What a version says beside its text (references, metadata, rules), as parts that can be compared."""
 
-from dataclasses import asdict
 from json import dumps
 from typing import Any
 
 from sigla.languages.outline import SchemaPart
 from sigla.model import RuleSet, Schema
+from sigla.records import metadata_json, rule_json
 
 
 def version_parts(schema: Schema) -> SchemaPart:
@@ -14,7 +14,7 @@ def version_parts(schema: Schema) -> SchemaPart:
     references = part.add("(references)", SchemaPart("references", ordered=True))
     for reference in schema.references:
         references.say(reference.name, f"{reference.subject}:{reference.version}", "reference")
-    part.add("(metadata)", valued("metadata", asdict(schema.metadata) if schema.metadata else {}))
+    part.add("(metadata)", valued("metadata", metadata_json(schema.metadata) if schema.metadata else {}))
     part.add("(rules)", rules(schema.rule_set or RuleSet()))
     return part
 
@@ -25,7 +25,7 @@ def rules(of: RuleSet) -> SchemaPart:
     for key, each in (("migration", of.migration), ("domain", of.domain), ("encoding", of.encoding)):
         listed = part.add(key, SchemaPart("rules", ordered=True))
         for rule in each:
-            listed.add(rule.name or "", valued("rule", asdict(rule)))
+            listed.add(rule.name or "", valued("rule", rule_json(rule)))
     return part
 
 

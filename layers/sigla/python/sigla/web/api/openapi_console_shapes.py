@@ -130,7 +130,13 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "FoundSubjects": _list(_FOUND_SUBJECT),
     "SearchedSubjects": _object({"found": _list(_FOUND_SUBJECT), "searched": NUMBER, "through": TEXT}, "through"),
     "VersionPart": _object(
-        {"found": _list(_TOLD_VERSION), "after": TEXT, "latest": NUMBER, "near": _list(_TOLD_VERSION)},
+        {
+            "subject": TEXT,
+            "found": _list(_TOLD_VERSION),
+            "after": TEXT,
+            "latest": NUMBER,
+            "near": _list(_TOLD_VERSION),
+        },
         "after",
         "latest",
         "near",

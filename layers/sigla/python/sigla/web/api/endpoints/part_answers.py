@@ -18,6 +18,7 @@ def version_part(exchange: Exchange, registry: Registry, *, version: str, after:
     below, wanted = wire.read_version_place(after), wire.read_version_place(version)
     part = parts.version_part(registry, exchange.subject, below, limit, wanted)
     told = wire.part(part.listed, told=wire.told_version, place=lambda each: str(each.version))
+    told["subject"] = part.subject.qualified
     latest = {} if part.latest is None else {"latest": part.latest}
     near = {} if wanted is None else {"near": [wire.told_version(each) for each in part.near]}
     return json_answer(told | latest | near)

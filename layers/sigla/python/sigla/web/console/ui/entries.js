@@ -1,7 +1,7 @@
 /** What commits did, in words: for the history of a subject and for the log of the registry. */
 
 import { html } from "./vendor/preact.js";
-import { Link, Name, Table, Time, WhyTokens } from "./parts.js";
+import { Author, Link, Name, Table, Time, WhyTokens } from "./parts.js";
 import { segment } from "./registry.js";
 
 /** What is said of the things that a commit is about: where it is there, and where it is gone.
@@ -27,8 +27,8 @@ export function Entries({ entries, label, hasSubjects }) {
         ${entries.map(
           (entry) => html`<tr key=${entry.commit}>
             <td><${Time} at=${entry.at} /></td>
-            <td>${entry.name ?? html`<span class="code">${entry.by ?? "unknown"}</span>`}</td>
-            <td>${entry.about.map((/** @type {any} */ each) => html`<div>${done(each)}</div>`)}${entry.more && html`<div>and ${entry.more} more</div>`}</td>
+            <td><${Author} of=${entry} /></td>
+            <td class="did">${entry.about.map((/** @type {any} */ each) => html`<div>${done(each)}</div>`)}${entry.more && html`<div>and ${entry.more} more</div>`}</td>
             ${hasSubjects && html`<td>${entry.about.map((/** @type {any} */ each) => html`<div><${Of} about=${each} /></div>`)}</td>`}
           </tr>`,
         )}

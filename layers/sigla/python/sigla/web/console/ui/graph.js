@@ -1,6 +1,6 @@
 /** References as a picture: who refers on the left, what is referred to on the right, each version a link to its page. */
 
-import { html } from "./vendor/preact.js";
+import { html, useLayoutEffect, useRef } from "./vendor/preact.js";
 import { Link, split } from "./parts.js";
 import { segment } from "./registry.js";
 
@@ -8,11 +8,11 @@ import { segment } from "./registry.js";
 /** @typedef {{from: number, to: number, name?: string}} GraphEdge */
 /** @typedef {{subject: string, nodes: GraphNode[], edges: GraphEdge[], more: boolean}} Graph */
 
-const WIDTH = 200;
+const WIDTH = 180;
 const HEIGHT = 42;
-const BESIDE = 90;
+const BESIDE = 58;
 const BELOW = 14;
-const LONGEST = 24;
+const LONGEST = 22;
 const SWEEPS = 4;
 
 /**
@@ -72,8 +72,12 @@ export function GraphPicture({ graph, label }) {
     const above = (height - row.length * (HEIGHT + BELOW)) / 2;
     row.forEach((node, at) => (places[node] = { x: 2 + layer * (WIDTH + BESIDE), y: 2 + above + at * (HEIGHT + BELOW) }));
   });
+  const own = places[nodes.findIndex((node) => node.subject === graph.subject)];
+  const frame = useRef(/** @type {HTMLElement | undefined} */ (undefined));
+  // What the picture is about is in sight, also where much refers to it.
+  useLayoutEffect(() => frame.current?.scrollTo({ left: own.x + WIDTH + BESIDE - frame.current.clientWidth }), []);
   const width = rows.length * (WIDTH + BESIDE) - BESIDE + 4;
-  return html`<div class="scroll graph" tabindex="0" role="region" aria-label=${label}>
+  return html`<div class="scroll graph" ref=${frame} tabindex="0" role="region" aria-label=${label}>
     <svg width=${width} height=${height + 4} viewBox=${`0 0 ${width} ${height + 4}`}>
       <defs><marker id="arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="8" markerHeight="8" orient="auto"><path d="M0 0 8 4 0 8z" /></marker></defs>
       ${edges.map(({ from, to }) => {

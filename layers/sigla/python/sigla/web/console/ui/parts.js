@@ -98,19 +98,20 @@ export function Heading({ title, children }) {
  * What the registry answers to a path, shown by the child, a function of it. Until then, and where it goes wrong, it
  * says so in its place; what is around it goes on.
  *
- * @param {{path: string, body?: any, children: (value: any) => any, unset?: any}} given body: what is sent there.
- *   unset: stands for what is not set
+ * @param {{path: string, body?: any, children: (value: any) => any, unset?: any, absent?: any}} given body: what is sent there.
+ *   unset: stands for what is not set. absent: says why, where this registry has nothing at that path
  */
-export function Asked({ path, body, children, unset }) {
-  return html`<${Answer} asked=${useAsked(path, body)} unset=${unset}>${children}<//>`;
+export function Asked({ path, body, children, unset, absent }) {
+  return html`<${Answer} asked=${useAsked(path, body)} unset=${unset} absent=${absent}>${children}<//>`;
 }
 
-/** The same of what was asked already. An answer that cannot be shown says so here: it takes no other one along. @param {{asked: import("./registry.js").Asked, children: (value: any) => any, unset?: any}} given */
-export function Answer({ asked, children, unset }) {
+/** The same of what was asked already. An answer that cannot be shown says so here: it takes no other one along. @param {{asked: import("./registry.js").Asked, children: (value: any) => any, unset?: any, absent?: any}} given */
+export function Answer({ asked, children, unset, absent }) {
   const [broken, mend] = useErrorBoundary();
   useEffect(() => mend(), [asked.value]);
   if (broken) return html`<${Problem} failure=${new Failure(0, 0, `This answer cannot be shown: ${broken.message ?? broken}`)} again=${asked.again} />`;
   if (asked.failure?.isNotSet && unset !== undefined) return unset;
+  if (asked.failure?.isAbsent && absent !== undefined) return absent;
   if (asked.failure) return html`<${Problem} failure=${asked.failure} again=${asked.again} />`;
   if (asked.value === undefined) return html`<${Waiting} isSlow=${asked.isSlow} />`;
   return html`<${Shown} value=${asked.value}>${children}<//>`;
@@ -193,10 +194,19 @@ export function Sentence({ text }) {
   return text.split("`").map((each, at) => (at % 2 ? html`<code>${each}</code>` : each));
 }
 
+/** Tokens that stand for no key and no person. @type {Record<string, string>} */
+const PLAIN = { anyone: "anyone", sigla: "the registry itself" };
+
+/** Who did something: a name, or a token for it. @param {{of: {by?: string, name?: string}}} given */
+export function Author({ of: { by = "unknown", name } }) {
+  return name ?? PLAIN[by] ?? html`<span class="code">${by}</span>`;
+}
+
 /** Why tokens stand where names are expected; nothing where none does. @param {{of: {by?: string, name?: string}[]}} given what may be named */
 export function WhyTokens({ of }) {
-  if (!of.some((each) => each.by && each.name === undefined)) return null;
-  return html`<p class="hint">A token as <span class="code">${of.find((each) => each.by && each.name === undefined)?.by}</span> stands for a key or a person, the same one everywhere. Names are told to administrators, and to each its own.</p>`;
+  const token = of.find(({ by, name }) => by && name === undefined && !PLAIN[by])?.by;
+  if (!token) return null;
+  return html`<p class="hint">A token as <span class="code">${token}</span> stands for a key or a person, the same one everywhere. Names are told to administrators, and to each its own.</p>`;
 }
 
 /**

@@ -28,6 +28,11 @@ export class Failure extends Error {
   get isNotSet() {
     return NOT_SET.has(this.code);
   }
+
+  /** Whether this registry has nothing at that path: the number is not one of its refusals, but that of HTTP. */
+  get isAbsent() {
+    return this.code === 404;
+  }
 }
 
 // --- who asks ----------------------------------------------------------------------------------------------------

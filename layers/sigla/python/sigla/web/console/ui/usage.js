@@ -1,7 +1,7 @@
 /** Usage: who still reads the versions of a subject by their ids, and on which day last. */
 
 import { html } from "./vendor/preact.js";
-import { Asked, counted, Later, Link, Name, Sentence, Table, WhyTokens } from "./parts.js";
+import { Asked, Author, counted, Later, Link, Name, Sentence, Table, WhyTokens } from "./parts.js";
 import { segment } from "./registry.js";
 
 /** @typedef {{day: string, by: string, name?: string, subject?: string}} Read */
@@ -23,7 +23,7 @@ export function UsageOf({ subject }) {
                     return each.reads.map((one) => html`<tr>
                       ${version}
                       <td>${one.day}</td>
-                      <td>${one.name ?? html`<span class="code">${one.by}</span>`}</td>
+                      <td><${Author} of=${one} /></td>
                       <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
                     </tr>`);
                   })}

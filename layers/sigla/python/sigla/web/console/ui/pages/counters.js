@@ -27,7 +27,8 @@ export default function CountersPage() {
   return html`
     <${Heading} title="Counters" />
     <p class="lead">What this server counts, as <span class="code">/metrics</span> tells it to Prometheus. Rates are since this page was opened. The page asks again every five seconds while it is visible.</p>
-    ${failure && html`<${Problem} failure=${failure} again=${() => setTurn(turn + 1)} />`}
+    ${failure?.isAbsent && html`<p>A function counts for CloudWatch, and cannot read what CloudWatch has of all of them.</p>`}
+    ${failure && !failure.isAbsent && html`<${Problem} failure=${failure} again=${() => setTurn(turn + 1)} />`}
     ${last ? html`<${Shown} first=${first} last=${last} />` : !failure && html`<${Waiting} isSlow=${false} />`}
   `;
 }

@@ -54,7 +54,7 @@ function Changes({ found }) {
               (/** @type {any} */ each) => html`<tr>
                 <td><span class=${`change ${each.kind}`}>${each.kind}</span></td>
                 <td>${each.what}${each.documentation ? html` <span class="hint">for people alone</span>` : ""}</td>
-                <td class="code">${each.path}${each.inside ? html` <span class="hint">in ${each.inside}</span>` : ""}</td>
+                <td class="code"><${Path} of=${each.path} />${each.inside ? html` <span class="hint">in ${each.inside}</span>` : ""}</td>
                 <td class="code">${each.was}</td>
                 <td class="code">${each.is}</td>
                 <td><${Broken} name="backward" rules=${each.breaks.backward} /><${Broken} name="forward" rules=${each.breaks.forward} /></td>
@@ -63,6 +63,11 @@ function Changes({ found }) {
       <//>`}
     </section>
   `;
+}
+
+/** A path, which may go on in the next line behind each of its parts. @param {{of: string}} given */
+function Path({ of }) {
+  return of.split("/").map((each, at) => html`${at > 0 && html`/<wbr />`}${each}`);
 }
 
 /** @param {{name: string, told: any, reader: number, writer: number}} given */

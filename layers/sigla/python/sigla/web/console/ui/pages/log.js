@@ -6,6 +6,7 @@ import { query } from "../registry.js";
 import { Entries } from "../entries.js";
 
 const PER_PAGE = 50;
+const ELSEWHERE = html`<p>In AWS no function may read the whole log: <code>sigla log</code> tells it, and the page of a subject tells its history.</p>`;
 
 /** @param {{query: URLSearchParams}} given */
 export default function LogPage({ query: said }) {
@@ -24,7 +25,7 @@ export default function LogPage({ query: said }) {
       <label>Of one subject <input name="subject" type="search" value=${subject} autocomplete="off" spellcheck="false" /></label>
       <button>Show</button>
     </form>
-    <${Asked} path=${`console/api/log${query({ subject, offset, limit: PER_PAGE + 1 })}`}>
+    <${Asked} path=${`console/api/log${query({ subject, offset, limit: PER_PAGE + 1 })}`} absent=${ELSEWHERE}>
       ${(/** @type {any[]} */ found) =>
         found.length
           ? html`<${Entries} entries=${found.slice(0, PER_PAGE)} label="Log" hasSubjects />

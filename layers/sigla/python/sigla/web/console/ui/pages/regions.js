@@ -25,7 +25,7 @@ export default function RegionsPage() {
   return html`
     <${Heading} title="Regions"><p><button class="quiet" onClick=${again}>Look again</button></p><//>
     <p class="lead">Two registries that are one: a primary takes writes, and a follower has the same a moment later. A command alone changes which is which.</p>
-    <${Answer} asked=${asked}>${(/** @type {Region} */ here) => html`<${Both} here=${here} across=${across} />`}<//>
+    <${Answer} asked=${asked} absent=${html`<p>This registry is in one region alone.</p>`}>${(/** @type {Region} */ here) => html`<${Both} here=${here} across=${across} />`}<//>
   `;
 }
 

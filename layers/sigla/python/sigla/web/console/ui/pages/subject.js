@@ -1,7 +1,7 @@
 /** A subject: its versions, one of them in full, who refers to it, what is in force for it, and what became of it. */
 
 import { html, useState } from "../vendor/preact.js";
-import { Answer, Asked, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
+import { Answer, Asked, Author, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
 import { contextSegment, segment, useAsked } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
@@ -19,7 +19,7 @@ const VERSIONS = 20;
 const PARTS = [["version", "Version"], ["fields", "Fields"], ["in-force", "Compatibility and mode"], ["usage", "Usage"], ["history", "History"]];
 
 /** @typedef {{version: number, deleted: boolean}} ToldVersion */
-/** @typedef {{found: ToldVersion[], after?: string, latest?: number, near?: ToldVersion[]}} VersionPart latest: the highest that is not soft-deleted. near: the version that is wanted, and the one before it */
+/** @typedef {{subject: string, found: ToldVersion[], after?: string, latest?: number, near?: ToldVersion[]}} VersionPart subject: whose they are; another one than was asked for, where that is an alias. latest: the highest that is not soft-deleted. near: the version that is wanted, and the one before it */
 
 /** @param {{params: Record<string, string>}} given */
 export default function SubjectPage({ params }) {
@@ -56,7 +56,9 @@ function Whole({ subject, first, wanted }) {
     <nav class="jumps" aria-label="On this page">
       ${PARTS.map(([id, name]) => html`<a href=${`#${id}`}>${name}</a>`)}
     </nav>
-    <${SubjectChanges} subject=${subject} isDeleted=${first.latest === undefined} />
+    ${first.subject !== subject &&
+    html`<p class="alias">This name is an alias. It leads to <${Link} to=${`subjects/${segment(first.subject)}`}><${Name} subject=${first.subject} /><//>, whose versions are shown and changed here.</p>`}
+    <${SubjectChanges} subject=${first.subject} isDeleted=${first.latest === undefined} />
     <div class="columns">
       <${Versions} subject=${subject} first=${first} shown=${shown} />
       <div class="whole">
@@ -124,7 +126,7 @@ function Version({ subject, version, before, entries }) {
           <dl class="facts">
             <div><dt>Type</dt><dd>${type}</dd></div>
             <div><dt>Id</dt><dd><${Link} to=${`ids/${contextSegment(context)}/${found.id}`}>${found.id}<//></dd></div>
-            ${found.ts && html`<div><dt>Registered</dt><dd><${Time} at=${found.ts} />${maker && html` by ${maker.name ?? html`<span class="code">${maker.by ?? "unknown"}</span>`}`}</dd></div>`}
+            ${found.ts && html`<div><dt>Registered</dt><dd><${Time} at=${found.ts} />${maker && html` by <${Author} of=${maker} />`}</dd></div>`}
             <div><dt>GUID</dt><dd><${Link} to=${`guids/${segment(found.guid)}`} class="code">${found.guid}<//></dd></div>
             ${found.deleted && html`<div><dt>State</dt><dd><span class="tag">soft-deleted</span></dd></div>`}
           </dl>
