@@ -59,6 +59,7 @@ class TwoTables(Regions):
         other = self.b if world is self.a else self.a
         with ExitStack() as opened:
             own, others = self.store(world, between), self.store(other, there or between)
+            self.opened = own
             opened.callback(own.close)
             opened.callback(others.close)
             in_step = KeysInStep(
@@ -211,6 +212,37 @@ def test_a_survivor_and_the_region_before_it_give_a_key_one_material(account: Ac
             regions.adopted()
             with regions.registry(regions.b) as registry, suppress(Refusal):
                 assert {material(registry)} >= {told, *seen} - {""}
+
+
+def test_a_key_of_an_epoch_that_is_over_is_not_made_in_a_later_one(account: Account) -> None:
+    """Its list has ended with its epoch: the region that follows now reads that of the later one."""
+    with two_tables(account) as regions:
+        regions.ask(regions.a, kek("k"))
+        regions.turn(regions.b)
+
+        def promoted_there_and_back(call: Any, carry_out: Callable[[], Any]) -> Any:
+            answer = carry_out()
+            if call.name != "s3.put_object" or regions.role(regions.a).epoch > 1:
+                return answer
+            for world, other in ((regions.b, regions.a), (regions.a, regions.b)):
+                epoch = regions.role(other).epoch + 1
+                regions.become(other, replace(regions.role(other), epoch=epoch, kind=RegionKind.FOLLOWER))
+                regions.become(world, replace(regions.role(world), epoch=epoch, kind=RegionKind.PRIMARY))
+            own.key_commits.look("k")  # another request of the same process
+            return answer
+
+        told = ""
+        with regions.registry(regions.a, None, promoted_there_and_back) as registry:
+            own = regions.opened
+            with suppress(Refusal, StoreError):
+                told = dek("k", "s", material="of an epoch that is over")(registry).dek.material
+        if not told:
+            with regions.registry(regions.a) as registry:
+                told = dek("k", "s", material="of a later one")(registry).dek.material
+        regions.become(regions.b, replace(regions.role(regions.b), epoch=4, kind=RegionKind.PRIMARY, peer="A"))
+        regions.become(regions.b, replace(regions.role(regions.b), reconciled=False, adopts=True))
+        with regions.registry(regions.b) as registry:
+            assert material(registry) == told
 
 
 def writing(regions: TwoTables, dice: random.Random, told: list[tuple[Name, str]], subject: str) -> None:

@@ -74,10 +74,12 @@ class KeyCommits(Protocol):
         """What would become of it now: one question."""
         ...
 
-    def carry_out(self, handed: Shipment, *, is_next: bool = False) -> Verdict:
-        """Carries it out as a primary, if it comes next. Raises Closed, Conflict, OutcomeUnknown, UnknownCommit.
+    def carry_out(self, handed: Shipment, epoch: int, *, is_next: bool = False) -> Verdict:
+        """Carries it out as the primary of an epoch, if it comes next.
 
-        is_next: it very probably does; then that is not asked before.
+        epoch: in which it was found that it is to be. In a later one another list counts: then it is a Conflict.
+        is_next: it very probably does; then that is not asked before. Raises Closed, Conflict, OutcomeUnknown,
+        UnknownCommit.
         """
         ...
 

@@ -83,7 +83,7 @@ class KeyAdoption:
                 if handed is None:
                     self._ended.add((role.epoch, kek))
                     return done
-                if not self._carry_out(handed):
+                if not self._carry_out(handed, role.epoch):
                     break
                 done += 1
             else:
@@ -98,13 +98,13 @@ class KeyAdoption:
                 raise Conflict
         raise Conflict
 
-    def _carry_out(self, handed: Shipment) -> bool:
+    def _carry_out(self, handed: Shipment, epoch: int) -> bool:
         """Whether it is here now; False where another one has moved the KEK meanwhile."""
-        verdict = self._commits.carry_out(handed)
+        verdict = self._commits.carry_out(handed, epoch)
         while verdict is Verdict.EARLY:
             # A command that writes to the stores hands nothing over: what it did there is lost.
             self._commits.pass_over(handed)
-            verdict = self._commits.carry_out(handed)
+            verdict = self._commits.carry_out(handed, epoch)
         return verdict in _DONE
 
 
@@ -217,7 +217,7 @@ class KeysInStep(CatalogInFront):
     def _commit_in_both(self, own: Shipment, place: tuple[int, str, int]) -> None:
         """place: in the list: its epoch, its KEK, the next number."""
         if self._other(self._there.put, *place, own):
-            if self._commits.carry_out(own, is_next=True) not in _DONE:
+            if self._commits.carry_out(own, place[0], is_next=True) not in _DONE:
                 raise Conflict
             return
         # Another commit stands there, or this one: if that is made by now, it does not have to be brought.
@@ -227,7 +227,7 @@ class KeysInStep(CatalogInFront):
         handed = own if verdict is Verdict.KNOWN else self._other(self._there.read, *place)
         if handed is None:
             raise Closed  # the other region was promoted, and has ended the list
-        if self._commits.carry_out(handed) not in _DONE or handed != own:
+        if self._commits.carry_out(handed, place[0]) not in _DONE or handed != own:
             raise Conflict
 
     def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

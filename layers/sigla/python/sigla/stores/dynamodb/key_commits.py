@@ -72,10 +72,10 @@ class AwsKeyCommits:
     def verdict(self, handed: Shipment) -> Verdict:
         return self._catalog.replayer(self._bodies).verdict(handed)
 
-    def carry_out(self, handed: Shipment, *, is_next: bool = False) -> Verdict:
+    def carry_out(self, handed: Shipment, epoch: int, *, is_next: bool = False) -> Verdict:
         fence = self._tools.fence
         for _ in range(TRIES):
-            guard = fence.guard()
+            guard = fence.guard(epoch)
             allowed = [guard.check] if guard.check else []
             try:
                 replayer = self._catalog.replayer(self._bodies, allowed)
