@@ -3,9 +3,11 @@
 import dataclasses
 import json
 import re
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from playwright.sync_api import Page, Request, Route, expect
@@ -96,11 +98,12 @@ FIRST: Final = re.compile(
 
 @dataclass
 class Failed:
-    """How a call fails. status: 0 for no answer at all."""
+    """How a call fails. status: 0 for no answer at all. is_told: else a page may make something of it, too."""
 
     status: int
     body: str
     says: str | re.Pattern[str]
+    is_told: bool = True
 
     @classmethod
     def refused(cls, status: int, code: int) -> "Failed":
@@ -113,12 +116,58 @@ class Failed:
             route.abort()
 
 
+def hollow(answer: Any) -> Any:
+    """The same without any member of what is inside."""
+    if isinstance(answer, dict):
+        return {name: hollow_inside(value) for name, value in answer.items()}
+    return hollow_inside(answer)
+
+
+def hollow_inside(value: Any) -> Any:
+    return (
+        [hollow_inside(each) for each in value] if isinstance(value, list) else {} if isinstance(value, dict) else value
+    )
+
+
+def with_leaves(answer: Any, leaf: Callable[[Any], Any]) -> Any:
+    if isinstance(answer, dict):
+        return {name: with_leaves(value, leaf) for name, value in answer.items()}
+    return [with_leaves(each, leaf) for each in answer] if isinstance(answer, list) else leaf(answer)
+
+
+@dataclass
+class Bent(Failed):
+    """A call is answered, and the answer is then made another one; null of what is no JSON."""
+
+    bend: Callable[[Any], Any] = lambda answer: answer
+
+    def fail(self, route: Route) -> None:
+        bent = None
+        with suppress(ValueError):
+            bent = self.bend(json.loads(route.fetch().text()))
+        route.fulfill(status=self.status, body=json.dumps(bent))
+
+
+NOT_SHOWN: Final = re.compile("answer cannot be shown|answer is not of a reg")
 FAILED: Final = {
     "50001": Failed.refused(500, 50001),
     "forbidden": Failed.refused(403, 40301),
     "unauthorised": Failed.refused(401, 40101),
     "silence": Failed(0, "", "The registry does not answer"),
-    "another shape": Failed(200, '{"shape": "wrong"}', re.compile("answer cannot be shown|answer is not of a reg")),
+    "another shape": Failed(200, '{"shape": "wrong"}', NOT_SHOWN),
+    "null": Failed(200, "null", NOT_SHOWN),
+    "a list for an object": Bent(200, "", NOT_SHOWN, bend=lambda answer: {} if isinstance(answer, list) else [answer]),
+    "members are missing": Bent(200, "", NOT_SHOWN, is_told=False, bend=hollow),
+    "all is null inside": Bent(
+        200, "", NOT_SHOWN, is_told=False, bend=lambda answer: with_leaves(answer, lambda _: None)
+    ),
+    "numbers are texts": Bent(
+        200,
+        "",
+        NOT_SHOWN,
+        is_told=False,
+        bend=lambda answer: with_leaves(answer, lambda leaf: str(leaf) if type(leaf) is int else leaf),
+    ),
     "a page of a proxy": Failed(200, "<html>Sign in to our network</html>", "The answer is not of a registry"),
 }
 
@@ -188,6 +237,12 @@ class Walker:
         if failed.status == 401 and (is_of_the_frame or visit.does_something):
             # Whoever signs in begins the page anew, without its questions.
             expect(self.page.get_by_text("This registry asks for a key"), about).to_be_visible()
+            return
+        if not failed.is_told:
+            settled(self.page)
+            expect(self.page.locator("h1"), about).to_have_count(1)
+            expect(self.page.get_by_text("This page could not be shown"), about).to_have_count(0)
+            assert FIRST.search(call) or good <= {*self.asked}, f"{about} takes along {good - {*self.asked}}"
             return
         problem = self.page.locator(".problem").filter(has_text=failed.says)
         expect(problem.first, about).to_be_visible()

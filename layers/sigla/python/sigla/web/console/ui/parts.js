@@ -107,9 +107,11 @@ export function Asked({ path, body, children, unset, absent }) {
 
 /** The same of what was asked already. An answer that cannot be shown says so here: it takes no other one along. @param {{asked: import("./registry.js").Asked, children: (value: any) => any, unset?: any, absent?: any}} given */
 export function Answer({ asked, children, unset, absent }) {
-  const [broken, mend] = useErrorBoundary();
-  useEffect(() => mend(), [asked.value]);
-  if (broken) return html`<${Problem} failure=${new Failure(0, 0, `This answer cannot be shown: ${broken.message ?? broken}`)} again=${asked.again} />`;
+  const [broken] = useErrorBoundary();
+  const culprit = useRef(/** @type {{wrong?: any, value?: any}} */ ({}));
+  // Another answer is tried. To mend the boundary in an effect would be done between the error and what tells of it.
+  if (broken !== culprit.current.wrong) culprit.current = { wrong: broken, value: asked.value };
+  if (broken && culprit.current.value === asked.value) return html`<${Problem} failure=${new Failure(0, 0, `This answer cannot be shown: ${broken.message ?? broken}`)} again=${asked.again} />`;
   if (asked.failure?.isNotSet && unset !== undefined) return unset;
   if (asked.failure?.isAbsent && absent !== undefined) return absent;
   if (asked.failure) return html`<${Problem} failure=${asked.failure} again=${asked.again} />`;
