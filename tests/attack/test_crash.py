@@ -70,7 +70,13 @@ READING = {
     *("catalog.subjects", "catalog.versions", "catalog.settings", "catalog.contexts", "catalog.contexts_of"),
     "catalog.look",
     "catalog.versions_below",
-    *("catalog.contexts_after", "catalog.holders_after", "catalog.keks_after", "catalog.associations_after"),
+    *(
+        "catalog.contexts_after",
+        "catalog.holders_after",
+        "catalog.referrers_after",
+        "catalog.keks_after",
+        "catalog.associations_after",
+    ),
     *("catalog.kek", "catalog.deks_of", "catalog.deks_counted"),
     *("catalog.exporter", "catalog.exporters", "catalog.progress", "secrets.get"),
 }

@@ -137,7 +137,7 @@ def with_leaves(answer: Any, leaf: Callable[[Any], Any]) -> Any:
 
 @dataclass
 class Bent(Failed):
-    """A call is answered, and the answer is then made another one; null of what is no JSON."""
+    """A call is answered, and the answer is then made another one; null in place of a text that is not JSON."""
 
     bend: Callable[[Any], Any] = lambda answer: answer
 

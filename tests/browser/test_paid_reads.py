@@ -59,7 +59,8 @@ def test_what_is_left_out_is_shown_when_it_is_asked_for(come: Come, registry: Se
     expect(page.get_by_role("region", name="History", exact=True).first).to_contain_text("registered version 2")
     for button, shown in (
         ("Show fields", page.get_by_role("row", name=re.compile("^email"))),
-        ("Show references", page.get_by_role("heading", name="All references")),
+        ("Show references", page.get_by_text("No schema refers to it.")),
+        ("Show all references", page.get_by_role("region", name="References from left to right")),
         ("Show compatibility and mode", page.get_by_text("BACKWARD", exact=True)),
         ("Show usage", page.get_by_text("What this does not say")),
     ):

@@ -108,6 +108,8 @@ def test_whom_a_schema_refers_to_and_who_refers_to_it(come: Come, registry: Regi
     way.choose(page.get_by_role("list").get_by_role("link", name="address-value version 1"))
     expect(heading(page)).to_have_text("address-value")
     shown(way, "references")
+    expect(page.get_by_role("list").get_by_role("link", name="customers-value version 1")).to_be_visible()
+    shown(way, "all references")
     picture = page.get_by_role("region", name="References from left to right")
     way.choose(picture.get_by_role("link", name="customers-value version 2"))
     expect(heading(page)).to_have_text("customers-value")

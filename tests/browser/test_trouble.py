@@ -126,6 +126,7 @@ CALLS = {
     "versions?": "",
     "versions/2?": "Version 2",
     "graph?": "Version 2",
+    "referrers?": "Version 2",
     "fields/2": "Fields",
     "orders-value/usage": "Usage",
     "config/orders-value": "Compatibility",

@@ -18,10 +18,10 @@ from sigla.changes import (
 )
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Config, SchemaId, Search, Settings, Subject, Version
 from sigla.ports.catalog import Catalog
-from sigla.ports.glances import AssociationPlace
+from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.stores.sqlite import lists
 from tests.associated import a_weak
-from tests.build import NOW, a_nonce, a_subject, registered
+from tests.build import NOW, a_nonce, a_subject, a_target, registered
 from tests.contract.observing import ORDERS, head
 from tests.contract.test_keks import a_kek, write_kek
 
@@ -110,6 +110,31 @@ def test_holders_go_on_behind_a_subject(catalog: Catalog, glance: int) -> None:
         assert [of_one[0].subject.name for of_one in found] == IN_UTF16
         assert {len(of_one) for of_one in found} == {2}
     assert list(catalog.holders_after(BodyKey(".", SchemaId(9)), None, glance=glance)) == []
+
+
+def test_referrers_go_on_behind_a_place(catalog: Catalog, glance: int) -> None:
+    """Those of a version, or of all; none whose own versions are gone for good, and soft-deleted ones as such."""
+    first, second = (registered(catalog, ORDERS, id=id) for id in (1, 2))
+    for target, context in ((first, "."), (first, ".eu"), (second, ".eu")):
+        for name in NAMES:
+            refers, seen = (a_target(ORDERS, target),), (catalog.snapshot(ORDERS).head,)
+            registered(catalog, Subject(context, name), id=target.id + 6, targets=refers, seen=seen)
+    gone = catalog.snapshot(Subject(".eu", "é")).head
+    catalog.commit(SubjectDeleted(gone, Version(gone.highest), NOW, a_nonce()))
+    for subject in (Subject(".", "B"), Subject(".eu", "B")):
+        head_of = catalog.snapshot(subject).head
+        catalog.commit(SubjectDeleted(head_of, Version(head_of.highest), NOW, a_nonce()))
+        catalog.commit(SubjectPurged(catalog.snapshot(subject).head, catalog.history(subject), NOW, a_nonce()))
+    for version in (None, Version(1), Version(2), Version(3)):
+
+        def told(place: ReferrerPlace | None, version: Version | None = version) -> Iterator[Any]:
+            return catalog.referrers_after(ORDERS, version, place, glance=glance)
+
+        found = gone_through(told, None, ReferrerPlace.of, 3)
+        assert sorted(found, key=str) == sorted(catalog.referrers(ORDERS, version), key=str)
+        assert [number for number, _ in found] == sorted(number for number, _ in found)
+        assert len(found) == {None: 21, 1: 14, 2: 7, 3: 0}[version]
+        assert [each.subject.name for _, each in found if each.deleted] == ["é"] * {None: 2, 1: 1, 2: 1, 3: 0}[version]
 
 
 def test_keks_go_on_behind_a_name(catalog: Catalog, glance: int) -> None:

@@ -15,7 +15,7 @@ from infra.trips import Rounds
 from sigla.associations.nouns import WEAK, Association, Resource
 from sigla.keks import records
 from sigla.keks.nouns import Kek
-from sigla.model import BodyKey, Config, Settings, Subject
+from sigla.model import BodyKey, Config, Settings, Subject, Version
 from sigla.ports.log import LogEntry, Matter
 from sigla.stores.dynamodb import histories, items
 from sigla.stores.dynamodb.actions import Action, put
@@ -67,6 +67,17 @@ def holder_rows(places: Places) -> Iterable[Action]:
         yield put(places.holder(BodyKey(".", row.id), subject, row.version, 0), items.holder_item(subject, row, 0))
 
 
+def referrer_rows(places: Places) -> Iterable[Action]:
+    """Each of a subject of its own, which has this one version: the dearest there may be."""
+    for at in range(MANY):
+        referrer, row = Subject(".", f"refers-{at:05}-value"), a_row(1, id=2)
+        head = {"revision": 1, "nonce": "nonce", "at": NOW, "generation": 0, "highest": 1}
+        yield put(places.head(referrer), items.named_item(referrer) | head | {"newest": items.row_value(row)})
+        yield put(places.version(referrer, 0, row.version), items.version_item(Stored(row, "nonce", (), DIGESTS)))
+        place = places.referrer(Subject(".", "a-value"), Version(1), referrer, row, "nonce")
+        yield put(place, items.referrer_item(referrer, 0, row, Version(1), "nonce"))
+
+
 LONG: Final = Subject(".", "long-value")
 VERSIONS: Final = 10_000
 DIGESTS: Final = ("digest" * 7, "other digest" * 3)
@@ -86,7 +97,7 @@ def version_rows(places: Places) -> Iterable[Action]:
     )
 
 
-ROWS: Final = (context_rows, settings_rows, kek_rows, association_rows, holder_rows, version_rows)
+ROWS: Final = (context_rows, settings_rows, kek_rows, association_rows, holder_rows, version_rows, referrer_rows)
 
 
 @pytest.fixture(scope="module")
@@ -126,6 +137,19 @@ def cost(functions: Functions, call: str, rounds: Rounds) -> tuple[float, Any]:
     assert answer.status == 200, answer.text
     assert len(meter.seen) <= MOST_TRIPS, (call, meter.seen)
     return meter.read, answer
+
+
+@pytest.mark.parametrize("of", ["", "&version=1"])
+def test_who_refers_to_a_subject_costs_the_same_however_many_do(crowded: Functions, of: str) -> None:
+    """What the page of a version asks, and the question before it is deleted."""
+    seen, after = list[str](), ""
+    for _ in range(4):
+        call = f"GET /console/api/subjects/a-value/referrers?limit=14{of}{after}"
+        units, answer = cost(crowded, call, rounds_of(call))
+        assert units <= MOST_UNITS
+        seen += [each["subject"] for each in answer.json["found"]]
+        after = f"&after={quote(answer.json['after'], safe='')}"
+    assert len(seen) == len(set(seen)) == 56
 
 
 @pytest.mark.parametrize(

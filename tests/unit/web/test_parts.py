@@ -115,6 +115,36 @@ def test_a_version_that_is_named_is_told_with_the_one_before_it(filled: Client, 
     assert [each["version"] for each in told["found"]] == [5]
 
 
+@pytest.mark.parametrize("most", [1, 3, 100])
+def test_who_references_a_subject_is_told_by_the_version_that_is(filled: Client, most: int) -> None:
+    """Soft-deleted ones too; of one version, or of all; by an alias of another subject."""
+    assert filled("GET", "/console/api/subjects/v/referrers").json["error_code"] == 40401
+    for at in (1, 2):
+        filled("POST", "/subjects/v/versions", {"schema": a_text(f"V{at}")}, JSON)
+        for name in ("x/y", "\uff5e", "t"):
+            refers = {"name": f"V{at}", "subject": "v", "version": at}
+            body = {"schema": '"int"', "references": [refers]}
+            assert filled("POST", f"/subjects/{quote(name, safe='')}/versions", body, JSON).status == 200
+    filled("DELETE", "/subjects/x%2Fy/versions/2")
+    filled("PUT", "/config/led", {"alias": "v"}, JSON)
+
+    def told(query: str) -> list[tuple[int, str, int, bool]]:
+        found = [each for part in in_parts(filled, f"subjects/{query}", most) for each in part]
+        assert all(each["id"] for each in found)
+        return [(each["referenced"], each["subject"], each["version"], each["deleted"]) for each in found]
+
+    both = {(at, name, at, (at, name) == (2, "x/y")) for at in (1, 2) for name in ("x/y", "\uff5e", "t")}
+    assert set(told("v/referrers?")) == set(told("led/referrers?")) == both
+    assert [each[0] for each in told("v/referrers?")] == [1, 1, 1, 2, 2, 2]
+    assert set(told("v/referrers?version=2&")) == {each for each in both if each[0] == 2}
+    assert told("v/referrers?version=3&") == []
+
+
+@pytest.mark.parametrize("said", ["after=x", "after=1/2/3/4/x", "version=latest"])
+def test_what_is_no_place_of_a_referrer_is_not_found(filled: Client, said: str) -> None:
+    assert filled("GET", f"/console/api/subjects/s/referrers?{said}").status == 404
+
+
 def test_versions_say_whose_they_are(filled: Client) -> None:
     """An alias leads to another subject."""
     filled("POST", "/subjects/v/versions", {"schema": a_text("V")}, JSON)

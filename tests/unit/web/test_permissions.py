@@ -151,6 +151,7 @@ AN_EXPORTER = {"name": "new", "config": {"schema.registry.url": "http://there"}}
 
 KEYS_ROUTE = "/console/api/keys"
 VERSION_PART = "GET /console/api/subjects/{subject}/versions"
+REFERRERS = "GET /console/api/subjects/{subject}/referrers"
 FIELDS = "GET /console/api/subjects/{subject}/fields/{version}"
 VERDICT = "POST /console/api/subjects/{subject}/verdict"
 
@@ -254,6 +255,9 @@ ROWS = (
     Row(VERSION_PART, "/console/api/subjects/a-one/versions", IN_A),
     Row(VERSION_PART, "/console/api/subjects/b-one/versions", OUTSIDE),
     Row(VERSION_PART, "/console/api/subjects/a-out/versions", OUTSIDE),
+    Row(REFERRERS, "/console/api/subjects/a-one/referrers", IN_A),
+    Row(REFERRERS, "/console/api/subjects/b-one/referrers", OUTSIDE),
+    Row(REFERRERS, "/console/api/subjects/a-out/referrers", OUTSIDE),
     Row("GET /console/api/contexts", "/console/api/contexts", ANYWHERE, sees=([".", ".team"], ["."], ["."]),
         team=[".", ".team"]),
     Row("GET /console/api/settings", "/console/api/settings", ANYWHERE),

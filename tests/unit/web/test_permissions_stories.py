@@ -163,6 +163,8 @@ def test_what_a_schema_refers_to_is_part_of_it(ask: Asks) -> None:
 def test_a_delete_minds_referrers_that_its_key_does_not_see(ask: Asks) -> None:
     """Permissions hide things; they never make them breakable."""
     assert ask("admin a-", "GET", "/subjects/a-one/versions/1/referencedby").json == [6]
+    found = [ask(who, "GET", "/console/api/subjects/a-one/referrers").json["found"] for who in ("admin a-", "admin")]
+    assert [sorted(each["subject"] for each in told) for told in found] == [["a-ref"], ["a-ref", "b-ref"]]
     assert ask("admin a-", "DELETE", "/subjects/a-ref").status == 200
     assert ask("admin a-", "DELETE", "/subjects/a-ref?permanent=true").status == 200
     assert ask("admin a-", "GET", "/subjects/a-one/versions/1/referencedby").json == []

@@ -71,6 +71,7 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/console/api/subjects", None, 200, ...),
         ("GET", "/console/api/search", None, 200, ...),
         ("GET", "/console/api/subjects/s/versions", None, 200, ...),
+        ("GET", "/console/api/subjects/s/referrers", None, 200, ...),
         ("GET", "/console/api/contexts", None, 200, ...),
         ("GET", "/console/api/settings", None, 200, ...),
         ("GET", "/console/api/ids/1", None, 200, ...),

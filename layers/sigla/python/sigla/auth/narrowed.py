@@ -36,7 +36,7 @@ from sigla.model import (
 from sigla.ports.audits import Audits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
-from sigla.ports.glances import AssociationPlace
+from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
@@ -94,6 +94,15 @@ class Narrowed(CatalogInFront):
     def referrers(self, subject: Subject, version: Version | None = None) -> Iterator[tuple[Version, Referrer]]:
         self._check_read(subject)
         found = self._catalog.referrers(subject, version)
+        if self._access is not READ:
+            return found
+        return (each for each in found if self._reach.includes(each[1].subject))
+
+    def referrers_after(
+        self, subject: Subject, version: Version | None, place: ReferrerPlace | None, *, glance: int
+    ) -> Iterator[tuple[Version, Referrer]]:
+        self._check_read(subject)
+        found = self._catalog.referrers_after(subject, version, place, glance=glance)
         if self._access is not READ:
             return found
         return (each for each in found if self._reach.includes(each[1].subject))

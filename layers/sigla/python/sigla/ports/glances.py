@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
 from sigla.keks.nouns import Kek
-from sigla.model import BodyKey, Holder, Row, Subject, Version
+from sigla.model import BodyKey, Holder, Referrer, Row, SchemaId, Subject, Version
 
 
 class AssociationPlace(NamedTuple):
@@ -30,6 +30,20 @@ class AssociationPlace(NamedTuple):
         return cls(resource.name, resource.namespace, resource.id, resource.type, one.type)
 
 
+class ReferrerPlace(NamedTuple):
+    """Where a referrer stands among those of a subject. referenced: the version of the subject that it references."""
+
+    referenced: Version
+    subject: Subject
+    id: SchemaId
+    version: Version
+
+    @classmethod
+    def of(cls, found: tuple[Version, Referrer]) -> "ReferrerPlace":
+        referenced, one = found
+        return cls(referenced, one.subject, one.id, one.version)
+
+
 class Glances(Protocol):
     """glance: so many are read at once, and more where they are wanted."""
 
@@ -46,6 +60,15 @@ class Glances(Protocol):
 
     def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:
         """`ids.Ids.holders` behind those of a subject; all of them without one."""
+        ...
+
+    def referrers_after(
+        self, subject: Subject, version: Version | None, place: ReferrerPlace | None, *, glance: int
+    ) -> Iterator[tuple[Version, Referrer]]:
+        """`lists.Lists.referrers` behind a place, all of them without one.
+
+        By the version that is referenced; those of one version in an order of the store's own.
+        """
         ...
 
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:

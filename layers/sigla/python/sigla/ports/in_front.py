@@ -26,7 +26,7 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
-from sigla.ports.glances import AssociationPlace
+from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.subjects import Snapshot, VersionKey
@@ -123,6 +123,11 @@ class CatalogInFront:
 
     def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:
         return self._catalog.holders_after(key, subject, glance=glance)
+
+    def referrers_after(
+        self, subject: Subject, version: Version | None, place: ReferrerPlace | None, *, glance: int
+    ) -> Iterator[tuple[Version, Referrer]]:
+        return self._catalog.referrers_after(subject, version, place, glance=glance)
 
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
         return self._catalog.keks_after(name, glance=glance)

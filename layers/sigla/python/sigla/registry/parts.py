@@ -10,8 +10,8 @@ from typing import Generic, TypeVar
 from sigla.associations.nouns import Association
 from sigla.errors import SchemaNotFound, SubjectNotFound
 from sigla.keks.nouns import Kek
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Page, Row, SchemaId, Search, Settings, Subject, Version
-from sigla.ports.glances import AssociationPlace
+from sigla.model import DEFAULT_CONTEXT, BodyKey, Page, Referrer, Row, SchemaId, Search, Settings, Subject, Version
+from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.registry.id_holders import renamed
 from sigla.registry.lookup import is_known
 from sigla.registry.paging import paged
@@ -110,6 +110,23 @@ def _holders_in(
         return found
     displaced = resources.catalog.displaced(key)
     return None if displaced is None else ListPart(((displaced.subject, displaced.version),), goes_on=False)
+
+
+def referrer_part(
+    resources: Resources, subject: Subject, version: Version | None, after: ReferrerPlace | None, most: int
+) -> ListPart[tuple[Version, Referrer]]:
+    """Who references a version of the subject, or any of them, soft-deleted ones too.
+
+    Raises SubjectNotFound for a subject that has no version at all.
+    """
+
+    def told(of: Subject) -> ListPart[tuple[Version, Referrer]]:
+        return part_of(resources.catalog.referrers_after(of, version, after, glance=most + 1), most)
+
+    view, found = both(resources, lambda: resources.ask(subject), lambda: told(subject))
+    if not is_known(view, deleted=True):
+        raise SubjectNotFound(subject=view.subject)
+    return found if view.subject == subject else told(view.subject)
 
 
 def kek_part(resources: Resources, after: str, most: int) -> ListPart[Kek]:

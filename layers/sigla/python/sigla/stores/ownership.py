@@ -177,6 +177,7 @@ class OwnCatalog:
         self.versions_below = listing(catalog.versions_below)
         self.contexts_after = listing(catalog.contexts_after)
         self.holders_after = listing(catalog.holders_after)
+        self.referrers_after = listing(catalog.referrers_after)
         self.keks_after = listing(catalog.keks_after)
         self.associations_after = listing(catalog.associations_after)
         self.max_id = asking(catalog.max_id)

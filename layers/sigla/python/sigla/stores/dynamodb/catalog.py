@@ -32,7 +32,7 @@ from sigla.model import (
 )
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
-from sigla.ports.glances import AssociationPlace
+from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.regions import Peer
@@ -254,6 +254,11 @@ class AwsCatalog:
 
     def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:
         return holders.holders_after(self._tools, key, subject, glance)
+
+    def referrers_after(
+        self, subject: Subject, version: Version | None, place: ReferrerPlace | None, *, glance: int
+    ) -> Iterator[tuple[Version, Referrer]]:
+        return self._lists.referrers_after(subject, version, place, glance)
 
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:
         return keks.keks_after(self._tools, name, glance)

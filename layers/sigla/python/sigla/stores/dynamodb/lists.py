@@ -3,7 +3,7 @@
 A name stands in one shard, so a list costs one call for each shard at least, however short it is.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from heapq import merge
@@ -12,6 +12,7 @@ from operator import itemgetter
 
 from sigla import keys
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
+from sigla.ports.glances import ReferrerPlace
 from sigla.ports.lists import Looked
 from sigla.stores.dynamodb import items, looking, reading
 from sigla.stores.dynamodb.actions import Condition
@@ -138,21 +139,39 @@ class Lists:
 
     def referrers(self, subject: Subject, version: Version | None) -> Iterator[tuple[Version, Referrer]]:
         """Read whole before the first is told: the table knows them by version, the order is that of ids."""
-        table, places = self._tools.table, self._tools.places
         where = None
         if version is not None:
             where = Condition("begins_with(#sk, :sk)", {"sk": keys.referrer_prefix(version)})
-        claims = list(table.query(keys.referrers_pk(places.registry, subject), where))
+        claims = list(self._tools.table.query(keys.referrers_pk(self._tools.places.registry, subject), where))
+        yield from sorted(self._committed(claims), key=_referrer_order)
+
+    def referrers_after(
+        self, subject: Subject, version: Version | None, place: ReferrerPlace | None, glance: int
+    ) -> Iterator[tuple[Version, Referrer]]:
+        """Two trips for each glance: the claims, then the rows and heads of those who made them."""
+        low = keys.referrer_prefix(version) if version is not None else "0"
+        if place is not None:
+            low = keys.referrer_sk(*place, nonce="") + keys.HIGHEST
+        high = (keys.referrer_prefix(version) if version is not None else "") + keys.HIGHEST
+        where = Condition("#sk BETWEEN :low AND :high", {"low": low, "high": high})
+        pk = keys.referrers_pk(self._tools.places.registry, subject)
+        claims = self._tools.table.query(pk, where, page=glance, consistent=False)
+        while page := list(islice(claims, glance)):
+            yield from self._committed(page, consistent=False)
+
+    def _committed(self, claims: Sequence[Item], *, consistent: bool = True) -> Iterator[tuple[Version, Referrer]]:
+        """Those who claimed to refer and whose versions are there."""
+        table, places = self._tools.table, self._tools.places
         of = {claim["sk"]: items.subject_of(claim) for claim in claims}
         rows = {
             claim["sk"]: places.version(of[claim["sk"]], claim["generation"], Version(claim["version"]))
             for claim in claims
         }
         heads = {referrer: places.head(referrer) for referrer in of.values()}
-        found = table.get_many([*heads.values(), *rows.values()]) if claims else {}
+        found = table.get_many([*heads.values(), *rows.values()], consistent=consistent) if claims else {}
         states = {referrer: items.state(referrer, found.get(place)) for referrer, place in heads.items()}
         told = (items.referrer(claim, states[of[claim["sk"]]], found.get(rows[claim["sk"]])) for claim in claims)
-        yield from sorted((each for each in told if each is not None), key=_referrer_order)
+        return (each for each in told if each is not None)
 
 
 def _referrer_order(each: tuple[Version, Referrer]) -> tuple[bool, bytes, int, bytes, int, int]:

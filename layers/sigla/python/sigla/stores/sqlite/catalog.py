@@ -29,7 +29,7 @@ from sigla.model import (
     Version,
 )
 from sigla.model import LATEST as NEWEST
-from sigla.ports.glances import AssociationPlace
+from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
 from sigla.ports.regions import Peer
@@ -209,6 +209,16 @@ class EmbeddedCatalog:
 
     def holders_after(self, key: BodyKey, subject: Subject | None, *, glance: int) -> Iterator[Holder]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.holders_after(self._unit, key, subject)
+
+    def referrers_after(
+        self,
+        subject: Subject,
+        version: Version | None,
+        place: ReferrerPlace | None,
+        *,
+        glance: int,  # noqa: ARG002 - rows come one by one, at no cost
+    ) -> Iterator[tuple[Version, Referrer]]:
+        return glances.referrers_after(self._unit, subject, version, place)
 
     def keks_after(self, name: str, *, glance: int) -> Iterator[Kek]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.keks_after(self._unit, name)

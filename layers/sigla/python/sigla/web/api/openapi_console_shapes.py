@@ -141,6 +141,9 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
         "latest",
         "near",
     ),
+    "ReferrerPart": _part(
+        _object({"subject": TEXT, "version": NUMBER, "id": NUMBER, "deleted": FLAG, "referenced": NUMBER})
+    ),
     "ContextPart": _part(TEXT),
     "SettingsPart": _part(_items_of("Settings")),
     "HolderPart": _part(_items_of("SubjectVersions")),

@@ -45,6 +45,12 @@ def holder_part(exchange: Exchange, registry: Registry, *, subject: str, after: 
     return json_answer(wire.part(part, told=answers.subject_version, place=lambda each: each[0].qualified))
 
 
+def referrer_part(exchange: Exchange, registry: Registry, *, version: str, after: str, limit: int) -> Answer:
+    wanted, behind = wire.read_version_place(version), wire.read_referrer_place(after)
+    part = parts.referrer_part(registry, exchange.subject, wanted, behind, limit)
+    return json_answer(wire.part(part, told=wire.told_referrer, place=wire.referrer_place))
+
+
 def kek_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - every endpoint is called alike
     """Tells no credentials, also not to those who may write: the KEK itself does."""
     part = parts.kek_part(registry, after, limit)

@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 from urllib.parse import quote, unquote
 
 from sigla.associations.nouns import Association
-from sigla.model import Row, Version
-from sigla.ports.glances import AssociationPlace
+from sigla.model import Referrer, Row, SchemaId, Subject, Version
+from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.registry.parts import ListPart
 from sigla.web.api.queries import number
 from sigla.web.http.refusals import NoSuchArgument
@@ -27,6 +27,27 @@ def told_version(row: Row) -> dict[str, Any]:
 def read_version_place(said: str) -> Version | None:
     """None for an empty text. Raises NoSuchArgument for what is not a number."""
     return Version(number(said)) if said else None
+
+
+def told_referrer(found: tuple[Version, Referrer]) -> dict[str, Any]:
+    referenced, one = found
+    told = {"subject": one.subject.qualified, "version": one.version, "id": one.id, "deleted": one.deleted}
+    return {**told, "referenced": referenced}
+
+
+def referrer_place(found: tuple[Version, Referrer]) -> str:
+    referenced, subject, id, version = ReferrerPlace.of(found)
+    return _joined((str(referenced), subject.context, subject.name, str(id), str(version)))
+
+
+def read_referrer_place(said: str) -> ReferrerPlace | None:
+    """None for an empty text. Raises NoSuchArgument for what `referrer_place` never tells."""
+    if not said:
+        return None
+    referenced, context, name, id, version = _parted(said, 5)
+    return ReferrerPlace(
+        Version(number(referenced)), Subject(context, name), SchemaId(number(id)), Version(number(version))
+    )
 
 
 def association_place(one: Association) -> str:

@@ -104,9 +104,3 @@ function Node({ node, place, isOwn }) {
     <text class="below" x=${place.x + 10} y=${place.y + 34}> version ${node.version}${state}</text>
   <//>`;
 }
-
-/** The subjects that refer to this one's versions, and from which of theirs. @param {Graph} graph @param {{isOwnToo?: boolean, isDeletedToo?: boolean}} [wanted] */
-export function referrersOf({ subject, nodes, edges }, { isOwnToo, isDeletedToo } = {}) {
-  const found = new Set(edges.filter(({ to }) => nodes[to].subject === subject).map(({ from }) => from));
-  return [...found].map((at) => nodes[at]).filter((node) => (isOwnToo || node.subject !== subject) && (isDeletedToo || !node.deleted));
-}

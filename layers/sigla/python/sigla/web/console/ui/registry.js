@@ -472,7 +472,7 @@ const SHAPES = [
   [/^dek-registry\/v1\/keks\/[^/]+\/deks$/, NAMES],
   [/^v1\/metadata\/version$/, objectWith({ version: "string" })],
   [/^console\/api\/subjects$/, OBJECTS],
-  [/^console\/api\/subjects\/[^/]+\/versions$/, PART],
+  [/^console\/api\/subjects\/[^/]+\/(versions|referrers)$/, PART],
   [/^console\/api\/subjects\/[^/]+\/fields\/[^/]+$/, OBJECTS],
   [/^console\/api\/subjects\/[^/]+\/verdict$/, objectWith({ accepted: "boolean", problems: "list" })],
   [/^console\/api\/search$/, objectWith({ found: "list", searched: "number" })],

@@ -1,10 +1,10 @@
 /** What can be done to a version or to a whole subject: deleted, restored, deleted for good. */
 
 import { html, useState } from "./vendor/preact.js";
-import { Asked, counted, follow, Link, Name, Problem, split, tellDone, Waiting } from "./parts.js";
+import { Asked, counted, follow, Link, Problem, split, tellDone, Waiting } from "./parts.js";
 import { ask, change, segment, useAsked, useCaller } from "./registry.js";
 import { Change } from "./changes.js";
-import { referrersOf } from "./graph.js";
+import { ReferrerNames, useReferrersPath } from "./referrers.js";
 import { ReadBy } from "./usage.js";
 
 /** @param {string} subject @param {number} version */
@@ -55,7 +55,7 @@ export function VersionChanges({ subject, version, record }) {
   };
   return html`<div class="actions">
     <${Guarded} label=${`Delete version ${version}`} title=${`Delete version ${version} of ${split(subject).name}?`} does="Delete" run=${run} isGrave
-      path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo>
+      subject=${subject} version=${version} isOwnToo>
       <${Counted} subject=${subject}>
         ${(/** @type {number[]} */ versions) => {
           const stay = versions.filter((each) => each !== version).length;
@@ -72,7 +72,6 @@ export function VersionChanges({ subject, version, record }) {
 export function SubjectChanges({ subject, isDeleted }) {
   const may = useCaller()?.may ?? [];
   const { name } = split(subject);
-  const path = `console/api/graph?subject=${encodeURIComponent(subject)}`;
   const runDelete = async () => {
     const gone = await change("DELETE", `subjects/${segment(subject)}`);
     follow(`subjects/${segment(subject)}`);
@@ -92,7 +91,7 @@ export function SubjectChanges({ subject, isDeleted }) {
   return html`<div class="actions">
     ${may.includes("write") && html`<${Link} to=${`subjects/${segment(subject)}/edit`} class="as-button">New version<//>`}
     ${!isDeleted && may.includes("delete") &&
-    html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} path=${path} isGrave>
+    html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} subject=${subject} isGrave>
       <${Counted} subject=${subject}>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} soft-deleted.</p>`}<//>
       <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
       <${ReadBy} subject=${subject} />
@@ -102,7 +101,7 @@ export function SubjectChanges({ subject, isDeleted }) {
       <${Counted} subject=${subject} isDeletedToo>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} registered again, oldest first. They keep their ids and get new numbers.</p>`}<//>
     <//>`}
     ${isDeleted && may.includes("admin") &&
-    html`<${Guarded} label="Delete subject for good" title=${`Delete ${name} for good?`} does="Delete for good" run=${runPurge} path=${path} isDeletedToo isGrave>
+    html`<${Guarded} label="Delete subject for good" title=${`Delete ${name} for good?`} does="Delete for good" run=${runPurge} subject=${subject} isDeletedToo isGrave>
       <${Counted} subject=${subject} isDeletedToo>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "goes" : "go"}, with the subject's own config and mode. This cannot be undone.</p>`}<//>
       <p>An id that no other subject has means nothing from then on: data in Kafka with it cannot be read any more.</p>
       <${ReadBy} subject=${subject} />
@@ -138,7 +137,7 @@ function Purge({ subject, version, record }) {
     tellDone({ text: `Version ${version} of ${name} is gone for good.` });
   };
   return html`<${Guarded} label=${`Delete version ${version} for good`} title=${`Delete version ${version} of ${name} for good?`} does="Delete for good" run=${run}
-    path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`} isOwnToo isDeletedToo isGrave>
+    subject=${subject} version=${version} isOwnToo isDeletedToo isGrave>
     <p>This cannot be undone.</p>
     <${ReadBy} subject=${subject} version=${version} />
     <${Asked} path=${`schemas/ids/${record.id}/versions?deleted=true${scope}`}>
@@ -155,30 +154,34 @@ function Purge({ subject, version, record }) {
 /**
  * A delete, which the registry refuses while others refer to what would go.
  *
- * @param {{label: string, title: string, does: string, run: () => Promise<any>, path: string, children: any, isGrave?: boolean, isOwnToo?: boolean, isDeletedToo?: boolean}} given
- *   path: of the graph. isOwnToo, isDeletedToo: which referrers count
+ * @param {{label: string, title: string, does: string, run: () => Promise<any>, subject: string, version?: number, children: any, isGrave?: boolean, isOwnToo?: boolean, isDeletedToo?: boolean}} given
+ *   version: without it, all of them. isOwnToo, isDeletedToo: which referrers count
  */
-function Guarded({ label, title, does, run, path, children, isGrave, isOwnToo, isDeletedToo }) {
+function Guarded({ label, title, does, run, subject, version, children, isGrave, isOwnToo, isDeletedToo }) {
   const [isOpen, setOpen] = useState(false);
-  const asked = useAsked(isOpen ? path : "");
-  const found = asked.value && referrersOf(asked.value, { isOwnToo, isDeletedToo });
+  const path = useReferrersPath(subject, version);
+  const asked = useAsked((isOpen && path) || "");
+  const found = asked.value && counting(asked.value.found, (each) => (isOwnToo || each.subject !== subject) && (isDeletedToo || !each.deleted));
   return html`<${Change} label=${label} title=${title} does=${does} run=${run} isGrave=${isGrave} whenOpen=${setOpen}
     may=${Boolean(asked.failure) || found?.length === 0}>
     ${children}
     ${asked.failure && html`<${Problem} failure=${asked.failure} again=${asked.again} />`}
-    ${found && html`<${Referrers} found=${found} hasMore=${asked.value.more} />`}
+    ${found && html`<${Referrers} found=${found} hasMore=${Boolean(asked.value.after)} />`}
     ${!found && !asked.failure && html`<${Waiting} isSlow=${asked.isSlow} />`}
   <//>`;
 }
 
-/** @param {{found: any[], hasMore: boolean}} given */
+/** Each version that counts, once: it may refer to several. @param {import("./referrers.js").Referrer[]} found @param {(each: import("./referrers.js").Referrer) => boolean} counts */
+function counting(found, counts) {
+  return [...new Map(found.filter(counts).map((each) => [`${each.version} ${each.subject}`, each])).values()];
+}
+
+/** @param {{found: import("./referrers.js").Referrer[], hasMore: boolean}} given */
 function Referrers({ found, hasMore }) {
   const subjects = new Set(found.map((each) => each.subject));
-  if (!found.length) return html`<p>No other schema refers to it.</p>`;
+  if (!found.length) return html`<p>${hasMore ? "Others may refer to it, more than are looked at here: then the registry refuses." : "No other schema refers to it."}</p>`;
   return html`<p class="bad-text">
       ${hasMore ? "At least " : ""}${counted(subjects.size, "subject")} ${subjects.size === 1 ? "refers" : "refer"} to it, with ${counted(found.length, "version")}. It cannot be deleted until they are gone.
     </p>
-    <ul class="names">
-      ${found.map((each) => html`<li><${Link} to=${placeOf(each.subject, each.version)}><${Name} subject=${each.subject} /> version ${each.version}<//>${each.deleted && html` <span class="tag">soft-deleted</span>`}</li>`)}
-    </ul>`;
+    <${ReferrerNames} found=${found} />`;
 }

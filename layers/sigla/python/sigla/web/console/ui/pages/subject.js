@@ -6,8 +6,9 @@ import { contextSegment, segment, useAsked } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
 import { Fields } from "../fields.js";
-import { GraphPicture, referrersOf } from "../graph.js";
-import { Going } from "../lists.js";
+import { GraphPicture } from "../graph.js";
+import { Going, Listed } from "../lists.js";
+import { ReferrerNames, useReferrersPath } from "../referrers.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";
 import { UsageOf } from "../usage.js";
@@ -136,7 +137,9 @@ function Version({ subject, version, before, entries }) {
           <${SchemaText} text=${found.schema} type=${type} label=${`Text of version ${version}`} />
           <${Fields} subject=${found.subject} version=${version} />
           <${References} references=${found.references ?? []} context=${context} />
-          <${Later} label="Show references" heading=${html`<h3>References</h3>`}>${() => html`<${Referrers} subject=${found.subject} version=${version} />`}<//>
+          <h3>Referred to by</h3>
+          <${Later} label="Show references">${() => html`<${Referrers} subject=${found.subject} version=${version} />`}<//>
+          <${Later} label="Show all references" heading=${html`<h3>All references</h3>`}>${() => html`<${Picture} subject=${found.subject} version=${version} />`}<//>
           ${found.metadata && html`<${Beside} title="Metadata" value=${found.metadata} />`}
           ${found.ruleSet && html`<${Beside} title="Rules" value=${found.ruleSet} />`}
         `;
@@ -162,18 +165,16 @@ function References({ references, context }) {
 
 /** @param {{subject: string, version: number}} given */
 function Referrers({ subject, version }) {
+  const path = useReferrersPath(subject, version);
+  return path && html`<${Listed} path=${path}>
+    ${(/** @type {import("../referrers.js").Referrer[]} */ found) => (found.length ? html`<${ReferrerNames} found=${found} />` : html`<p class="hint">No schema refers to it.</p>`)}
+  <//>`;
+}
+
+/** @param {{subject: string, version: number}} given */
+function Picture({ subject, version }) {
   return html`<${Asked} path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`}>
-    ${(/** @type {import("../graph.js").Graph} */ graph) => {
-      const found = referrersOf(graph, { isOwnToo: true, isDeletedToo: true });
-      return html`
-        ${found.length > 0 &&
-        html`<h3>Referred to by</h3>
-          <ul class="names">
-            ${found.map((each) => html`<li><${Link} to=${`subjects/${segment(each.subject)}/versions/${each.version}`}><${Name} subject=${each.subject} /> version ${each.version}<//>${each.deleted && html` <span class="tag">soft-deleted</span>`}</li>`)}
-          </ul>`}
-        ${graph.edges.length > 0 && html`<h3>All references</h3><${GraphPicture} graph=${graph} label="References from left to right" />`}
-      `;
-    }}
+    ${(/** @type {import("../graph.js").Graph} */ graph) => graph.edges.length > 0 && html`<h3>All references</h3><${GraphPicture} graph=${graph} label="References from left to right" />`}
   <//>`;
 }
 
