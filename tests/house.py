@@ -1,4 +1,4 @@
-"""Our own files, as the tests of the house read them: each text and each tree once."""
+"""Our own files, as the tests of the house read them: each text and each tree once, and each walk through one."""
 
 import ast
 import subprocess
@@ -18,6 +18,12 @@ def text_of(path: Path) -> str:
 @cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(text_of(path), str(path))
+
+
+@cache
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    """All of its tree, as `ast.walk` gives it. A walk takes as long as to parse, and a dozen rules ask for one."""
+    return tuple(ast.walk(tree_of(path)))
 
 
 @cache
@@ -52,7 +58,7 @@ def product() -> dict[str, Path]:
 def code_strings(path: Path) -> Iterator[tuple[int, str]]:
     """Names and texts of a module with their lines; docstrings and comments are prose and may say what they like."""
     prose = set()
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             prose.add(node.value)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose:
@@ -73,7 +79,7 @@ def dotted_uses(path: Path, *words: str) -> Iterator[tuple[int, str]]:
     if not any(word in text_of(path) for word in words):
         return
     names = {}
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
                 names[alias.asname or alias.name] = f"{node.module}.{alias.name}"
@@ -82,7 +88,7 @@ def dotted_uses(path: Path, *words: str) -> Iterator[tuple[int, str]]:
                 names[alias.asname or alias.name.split(".")[0]] = (
                     alias.name if alias.asname else alias.name.split(".")[0]
                 )
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Attribute | ast.Name):
             head, _, rest = ast.unparse(node).partition(".")
             if head in names:
@@ -91,7 +97,7 @@ def dotted_uses(path: Path, *words: str) -> Iterator[tuple[int, str]]:
 
 def imported(path: Path) -> Iterator[tuple[int, str]]:
     """What a module imports, with lines: module names, and `module.name` for what is taken from one."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             yield from ((node.lineno, alias.name) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:

@@ -33,7 +33,10 @@ def test_no_file_names_a_package_host_or_a_place_on_one_machine() -> None:
             or name == "tests/test_house.py"
         ):
             continue
-        for number, line in enumerate(text_of(path).splitlines(), 1):
+        text = text_of(path)
+        if not (any(host in text for host in REGISTRY_HOSTS) or MACHINE_PATHS.search(text)):
+            continue
+        for number, line in enumerate(text.splitlines(), 1):
             if any(host in line for host in REGISTRY_HOSTS) or MACHINE_PATHS.search(line):
                 found.append(f"{name}:{number} {line.strip()[:100]}")
     assert not found, "\n".join(found)
@@ -45,7 +48,7 @@ def test_a_silenced_tool_is_told_why() -> None:
     reasoned = re.compile(r".*(?: - |\s# )\w.*")
     found = []
     for path in python_files():
-        if path == ROOT / "tests" / "test_house.py":
+        if path == ROOT / "tests" / "test_house.py" or not silence.search(text_of(path)):
             continue
         for number, line in enumerate(text_of(path).splitlines(), 1):
             match = silence.search(line)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sigla import errors
-from tests.house import ROOT, SIGLA, product, text_of, tree_of
+from tests.house import ROOT, SIGLA, nodes_of, product, text_of, tree_of
 
 # Where refusals are worded: what the core refuses, what an aggregate does, and HTTP before the core is asked.
 REFUSAL_TABLES = (
@@ -89,7 +89,7 @@ def test_every_refusal_is_worded_in_the_table() -> None:
         f"{name}:{node.lineno} {node.name}"
         for name, path in product().items()
         if name not in REFUSAL_TABLES
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.ClassDef)
         and any(ast.unparse(base).removeprefix("errors.") in kinds for base in node.bases)
     ]

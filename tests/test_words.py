@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house import ROOT, code_strings, product, python_files, text_of, tree_of
+from tests.house import ROOT, code_strings, nodes_of, product, python_files, text_of, tree_of
 
 # What international readers stumble over: a "no" behind a verb, people where a client acts, sentences turned round.
 PEOPLE = (
@@ -38,7 +38,7 @@ SPEAKS_WIRE = ("web/api/wire/*.py", "web/api/openapi*.py", "records.py", "contra
 
 def docstrings(path: Path) -> Iterator[tuple[int, str]]:
     """Texts that stand alone: docstrings, and what stands below a constant."""
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield node.lineno, node.value.value
 
@@ -68,11 +68,11 @@ def messages(path: Path) -> Iterator[tuple[int, str]]:
     """What a module may show: its texts without docstrings, but with the module's own where a `--help` shows it."""
     tree = tree_of(path)
     prose = {
-        node.value for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        node.value for node in nodes_of(path) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     if "__doc__" in text_of(path):
         prose -= {node.value for node in tree.body[:1] if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in prose:
             yield node.lineno, node.value
 
@@ -124,7 +124,7 @@ def test_a_docstring_begins_with_what_something_does_or_gives() -> None:
     found = [
         f"{path.relative_to(ROOT)}:{line} {node.name}: {first!r}"
         for path in python_files("layers", "functions", "infra", "pipelines", "localstack", "benchmarks")
-        for node in ast.walk(tree_of(path))
+        for node in nodes_of(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and not node.name.startswith("_")
         if (line := node.lineno) and (first := first_sentence(ast.get_docstring(node) or ""))
         if BEGINS_IN_THE_MIDDLE.match(first) and len(first.split()) <= LONGEST_PHRASE
