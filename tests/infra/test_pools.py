@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from sigla import keys
-from sigla.cdk.variables import POOL, POOL_DOMAIN
 from sigla.delivery.guard import claiming
 from sigla.deployment.choices.front_door import FrontDoor
 from sigla.deployment.settings import InvalidSetting, Settings
@@ -16,6 +15,9 @@ from sigla.model import BodyKey, SchemaId, Subject
 from tests.infra.conftest import FLAGS, IDENTITY, Placed, Synthesise, quick_app
 from tests.infra.reading import Template, all_of, ids, of
 from tests.infra.test_registries import may, reaching
+
+# As `sigla.cdk.variables` writes them, which cannot be imported without CDK and its Node.js, in each worker.
+POOL, POOL_DOMAIN = "SIGLA_REGISTRIES", "SIGLA_REGISTRY_DOMAIN"
 
 CERTIFICATE = "arn:aws:acm:eu-west-1:123456789012:certificate/1"
 
