@@ -237,6 +237,33 @@ def test_a_follower_that_was_given_up_and_wrote_nothing_rejoins(tables: Urls, ca
     assert "joins or follows already" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("is_filled", [False, True])
+def test_a_region_that_was_given_up_while_it_joined_comes_back(is_filled: bool, tables: Urls, capsys: Captured) -> None:
+    """For the first time, or after it had rejoined: it does not go on by itself, and is told so."""
+    here, there = tables
+    follow, come_back = ["regions", "follow", here, there, *FOLLOW], ["rejoin", here, "--primary", there, "--yes"]
+    if is_filled:
+        followed(here, there)
+        assert main(["regions", "dismiss", there, "--yes"]) == 0
+        assert main(come_back) == 0
+    else:
+        assert main(follow) == 0
+    assert main(["regions", "dismiss", there, "--yes"]) == 0
+    assert roles(here)[0][0] == "joining"
+    capsys.readouterr()
+    assert main(follow) == 2
+    assert "`sigla rejoin` has it follow again" in capsys.readouterr().err
+    assert main(come_back) == 0
+    assert "joins or follows already" not in capsys.readouterr().out
+    long_ago(there)
+    for _ in range(2):
+        assert main(follow) == 0
+    assert [role for role, *_ in roles(here, there)] == ["follower", "primary"]
+    assert versions(here, "orders") == 1
+    assert main(come_back) == 0
+    assert "joins or follows already" in capsys.readouterr().out
+
+
 def test_whoever_took_over_gets_a_second_region_once_the_first_one_is_abandoned(
     tables: Urls, third: str, capsys: Captured
 ) -> None:

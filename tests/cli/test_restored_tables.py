@@ -94,6 +94,9 @@ def test_a_restored_primary_takes_no_writes_and_the_other_region_goes_on(pair: U
             register(a, "new", "New")
         assert a.bodies.last(".") == last
     known = complete_at(here)
+    for either in ((here, there), (there, here)):
+        assert main(["regions", "follow", *either, "--once", "--yes"]) == 1
+        assert "was restored to an earlier moment: `sigla rejoin` brings it back" in capsys.readouterr().out
     assert turn(here, there) == {"role": "follower", "epoch": 1, "restored": True}
     assert turn(there, here) == {"role": "joining", "epoch": 1, "restored": True}
     assert complete_at(here) == known, "it is not followed silently"

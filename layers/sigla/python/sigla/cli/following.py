@@ -56,7 +56,7 @@ def _check_or_arm(
         return
     if theirs is not None:
         check_may_be_armed(theirs)
-        if role is not None and role.kind is RegionKind.FOLLOWER:
+        if role is not None and (role.epoch or role.name in theirs.given_up):
             raise GivenUp(epoch=role.epoch, theirs=theirs.epoch)
     if role is None and not target.catalog.is_empty():
         raise Misuse(f"{follower} has schemas of its own: only an empty store joins a registry.")
@@ -71,7 +71,7 @@ def _check_or_arm(
 def _turn(here: "AwsStore", there: "AwsStore") -> bool:
     """Whether nothing has to be looked into."""
     from sigla.errors import StoreError
-    from sigla.stores.dynamodb.region_turns import RegionTurns
+    from sigla.stores.dynamodb.region_turns import STOPS, RegionTurns
 
     turns = RegionTurns(there, here), RegionTurns(here, there)
     try:
@@ -80,7 +80,7 @@ def _turn(here: "AwsStore", there: "AwsStore") -> bool:
         print(f"{shown_time(here.clock.now())}  {silent}", flush=True)
         return False
     print(f"{shown_time(here.clock.now())}  {_line(led, followed)}", flush=True)
-    stopped = followed.get("apart") or followed.get("given_up") or led.get("closed") or led.get("elsewhere")
+    stopped = followed.get("apart") or any(did.get(why) for did in (led, followed) for why in STOPS)
     return not (stopped or followed.get("waiting_ms", 0) >= PATIENCE_MS)
 
 
@@ -90,6 +90,8 @@ def _line(led: Mapping[str, Any], followed: Mapping[str, Any]) -> str:
         return "The other region was promoted, and this one is closed."
     if led.get("elsewhere"):
         return "The primary knows another second region than this one."
+    if led.get("restored") or followed.get("restored"):
+        return "A table was restored to an earlier moment: `sigla rejoin` brings it back."
     if followed.get("given_up"):
         return "The follower was given up: `sigla rejoin` has it follow again."
     if followed["role"] == "joining":

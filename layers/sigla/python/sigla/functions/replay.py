@@ -29,7 +29,7 @@ from sigla.regions.shipping import NotAllowed
 from sigla.stores.dynamodb.arming import give_second_region
 from sigla.stores.dynamodb.comparing import CommitName, JournalComparison
 from sigla.stores.dynamodb.installed import tell_installed
-from sigla.stores.dynamodb.region_turns import RegionTurns, counted
+from sigla.stores.dynamodb.region_turns import STOPS, RegionTurns, counted
 from sigla.stores.dynamodb.values import unpacked
 
 if TYPE_CHECKING:
@@ -42,9 +42,6 @@ COMMITTED: Final = "Committed"
 OFTEN_MS: Final = 60_000
 SELDOM_MS: Final = 1_800_000
 """How often the clock comes, and how often a turn does all that is done now and then."""
-
-STOPS: Final = ("closed", "forgotten", "elsewhere", "given_up", "restored")
-"""What keeps a region from being kept in step until a person looks at it."""
 
 ALONE_MS: Final = 900_000
 """For so long an instance may be at a copy: then Lambda has ended it."""

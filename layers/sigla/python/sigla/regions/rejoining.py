@@ -45,8 +45,8 @@ def rejoined(
     with nothing anyway, and this one stays closed. url: of here, for a server that makes its copy by itself.
 
     tables: the URLs of here and there, where these are tables: here knows the other one by its name before that joins.
-    One that was given up while it followed comes back in the same way; it has nothing to be brought. So does one whose
-    table was restored to an earlier moment, whatever it was then: what it has and here lacks is brought.
+    One that was given up while it followed, or joined, comes back in the same way; it has nothing to be brought. So
+    does one whose table was restored to an earlier moment, whatever it was then: what it has and here lacks is brought.
 
     Raises HasAFollower, NoSecondRegion, NotTheFollower, NotToRejoin, RoleChanged, and what these raise.
     """
@@ -96,7 +96,10 @@ def _has_begun(theirs: Role) -> bool:
 
 
 def _is_left_behind(theirs: Role, ours: Role) -> bool:
-    return theirs.kind is not RegionKind.JOINING and theirs.epoch < ours.epoch
+    """Whether it does not go on by itself: as a region that joins does not, either, once its place is not kept."""
+    if theirs.kind is RegionKind.JOINING and theirs.name == ours.peer:
+        return False
+    return theirs.epoch < ours.epoch
 
 
 def _is_refused(theirs: Role, ours: Role) -> bool:
@@ -108,8 +111,8 @@ def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) ->
     """The roles of both. The region that comes back takes no writes then; None where it joins or follows already.
 
     anew: whether it is a server, which makes its copy by itself, also where it followed or was to join, and does not go
-    on: it was given up, or left behind in an epoch before. follower: also a table that followed when it was given up.
-    From now on it is not promoted.
+    on: it was given up, or left behind in an epoch before. follower: also a table that followed, or joined, when it was
+    given up. From now on it is not promoted.
     """
     ours, theirs = yield from promotion.both_roles(here, there)
     if not ours.writes:

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
 WORK_MS: Final = 50_000
 """How long a turn works: the next one comes after a minute, and goes on."""
+STOPS: Final = ("closed", "forgotten", "elsewhere", "given_up", "restored")
+"""What keeps a region from being kept in step until a person looks at it, as a turn tells it."""
 COUNTED: Final = (Verdict.CARRY_OUT, Verdict.EARLY, Verdict.DIVERGES, Verdict.UNKNOWN)
 
 
