@@ -1,20 +1,35 @@
 """An id that was deleted for good, and that an import brings back in one of two regions in AWS, survives its loss."""
 
-from contextlib import closing
+from collections.abc import Callable
+from contextlib import closing, suppress
 from itertools import count
+from typing import Any
 
 import pytest
 
 from sigla.errors import IdUsedUp
+from sigla.model import Draft, SchemaId
 from sigla.regions import rules
 from sigla.regions.bodies import SILENT_MS
 from sigla.regions.refusals import BodyNotInBoth
+from sigla.rules import names
+from tests.attack.aws import failing
 from tests.attack.aws_sites import ENDS, Killing, TableSite
 from tests.attack.aws_two_regions import MINUTE_MS
+from tests.attack.ports import At, Call
 from tests.attack.test_refused_imports import KEY, PLACE, X, Y, aws, bring, meaning, promote, two
 from tests.contract.aws import Account
+from tests.unit.aws.faults import Fault, Killed
 
 __all__ = ["aws"]
+
+
+def bring_in(site: TableSite, name: str, id: int) -> SchemaId | None:
+    return site.registry.register(names.subject(f":.imported:{name}"), Draft(X, id=SchemaId(id), version=1)).id
+
+
+def pass_on(_: Call, carry_out: Callable[[], Any]) -> Any:
+    return carry_out()
 
 
 def delete(site: TableSite) -> None:
@@ -39,6 +54,49 @@ def test_an_id_that_is_brought_back_survives_the_region_where_that_was_done(
                 regions.turned(b)
             bring(a, X)
         assert b.aws.bodies.get(KEY).gone is is_told
+        regions.force()
+        assert meaning(b) == X
+
+
+def test_an_import_that_meets_the_last_delete_of_its_id_at_any_call_survives(aws: Account) -> None:
+    """It may have found the id living; the other region hears of the delete, and not of the import."""
+    for number in count():
+        with closing(two(aws, 1000 + number, required=True)) as regions:
+            a, b = regions.sites
+            bring(a, X)
+            bring_in(a, "s3", 7)  # the content is known by this id from now on
+            regions.turned(b)
+
+            def deleted(_: Call, carry_out: Callable[[], Any]) -> Any:
+                a.gate.cuts = None  # noqa: B023 - it is called in this turn of the loop
+                delete(a)  # noqa: B023 - likewise
+                regions.turned(b)  # noqa: B023 - likewise
+                return carry_out()
+
+            a.gate.cuts = at = At(number, deleted)
+            assert bring_in(a, "s2", KEY.id) == KEY.id
+            a.gate.cuts = None
+            if not at.acted:
+                break
+            assert meaning(a) == X
+            regions.force()
+            assert meaning(b) == X, (number, at.call)
+
+
+@pytest.mark.parametrize("fault", ENDS)
+def test_an_import_survives_whose_id_was_deleted_by_one_that_was_cut_off(aws: Account, fault: Fault) -> None:
+    """Behind its commit: the id is not a tombstone yet."""
+    with closing(two(aws, 60, required=True)) as regions:
+        a, b = regions.sites
+        bring(a, X)
+        a.registry.delete_subject(PLACE)
+        a.gate.cuts = lambda call, go: (failing(fault) if call.name == "s3.put_object" else pass_on)(call, go)
+        with suppress(Killed):
+            a.registry.delete_subject(PLACE, permanent=True)
+        a.gate.cuts = None
+        regions.turned(b)
+        assert b.aws.bodies.get(KEY).gone
+        bring(a, X)
         regions.force()
         assert meaning(b) == X
 

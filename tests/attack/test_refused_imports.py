@@ -16,6 +16,7 @@ from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import BodyNotInBoth
 from sigla.regions.replay import Verdict
 from sigla.rules import names
+from sigla.stores.dynamodb import fence
 from sigla.stores.dynamodb.replaying import AwsReplayer, AwsShipper
 from tests.attack.aws_sites import ENDS, Killing, TableSite
 from tests.attack.aws_two_regions import MINUTE_MS, TwoTables
@@ -32,6 +33,8 @@ X, Y = a_text("X"), a_text("Y")
 def aws() -> Iterator[Account]:
     with pytest.MonkeyPatch.context() as patched, account() as made:
         of_two_parts(patched)
+        for name, value in (("COPIES", 2), ("AT_ONCE", 1)):
+            patched.setattr(fence, name, value)
         repeat(patched).seed(0)
         yield made
 

@@ -70,7 +70,9 @@ def test_a_buried_id_comes_back_by_import_alone(stores: Stores) -> None:
     delete(stores.catalog)
     stores.catalog.commit(VersionPurged(head(stores.catalog), stores.catalog.history(ORDERS)[0], NOW, a_nonce()))
     refused(stores, a_registered(head(stores.catalog), id=1, text="t"))
-    stores.catalog.commit(a_registered(head(stores.catalog), id=1, text="t", imported=True))
+    brought = a_registered(head(stores.catalog), id=1, text="t", imported=True)
+    refused(stores, replace(brought, lives=True))  # whoever has brought it took it to live
+    stores.catalog.commit(brought)
     stores.catalog.commit(a_registered(Head(PAYMENTS), id=1, text="t"))
     assert stores.catalog.id_of(".", a_guid("t")) == 1
 

@@ -77,6 +77,7 @@ class Registered(SubjectChange):
     digests: equivalence digests by which `candidates` will find the version.
     imported: the client brought the id: the content may have other ids beside it, and a buried id of the same content
         comes back to life. Otherwise Conflict if the content has another live id in the context, or the id is buried.
+    lives: of an id that was brought: its body does not say that it was deleted for good. GoneMeanwhile if it is buried.
     """
 
     row: Row
@@ -87,6 +88,7 @@ class Registered(SubjectChange):
     seen: tuple[Head, ...] = ()
     digests: tuple[str, ...] = ()
     imported: bool = False
+    lives: bool = False
 
     @property
     def ids(self) -> frozenset[BodyKey]:

@@ -120,7 +120,7 @@ class BodiesInStep(BodiesInFront):
     def _hand(self, key: BodyKey, body: Body, *, comes_back: bool) -> None:
         """comes_back: the id was deleted for good here; there it is a tombstone by now, or becomes one.
 
-        Raises Taken, StoreError.
+        Raises StoreError, Taken; not where that is the same content of an id that comes back: what stands here tells.
         """
         try:
             self._there.put(key, body)
@@ -128,6 +128,8 @@ class BodiesInStep(BodiesInFront):
             # One of an import that was refused there, which is this one from now on; or one that was deleted.
             if taken.standing.schema == body.schema:
                 self._mark(key, taken.standing, comes_back=comes_back or taken.standing.gone)
+                if comes_back:
+                    return
             raise
         self._mark(key, body, comes_back=comes_back)
 

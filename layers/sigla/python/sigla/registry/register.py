@@ -137,10 +137,14 @@ def register_derived(resources: Resources, subject: Subject, derive: Derive) -> 
 
 
 class Placed(NamedTuple):
-    """An id with the content's body under it. standing: one that stood there before, and may be buried meanwhile."""
+    """An id with the content's body under it. standing: one that stood there before, and may be buried meanwhile.
+
+    lives: no body has said that the id was deleted for good.
+    """
 
     id: SchemaId
     standing: Body | None = None
+    lives: bool = False
 
 
 @dataclass(slots=True)
@@ -252,19 +256,20 @@ class _Registration:
         key = BodyKey(subject.context, id)
         resources.catalog.admit(key, understood.offered.guid)
         body = replace(self._body(understood, version), brought=True)
-        standing = None
+        standing, lives = None, True
         try:
+            # The other region is told as well if the id comes back, and has to be told before the commit.
             resources.bodies.put(key, body)
         except Taken as taken:
             if taken.standing.schema != understood.offered.schema:
                 refusal = IdUsedUp if taken.standing.gone else IdTaken
                 raise refusal(id=id, context=names.delimited(key.context)) from None
             # What its references resolved to is part of what the id has always meant.
-            standing = replace(body, targets=taken.standing.targets)
+            standing, lives = replace(body, targets=taken.standing.targets), not taken.standing.gone
             resources.bodies.revive(key, standing)
         # Importing id 0 uses up number 1 as well; so the reference counts (REG-11).
         resources.catalog.raise_counter(key.context, max(id, SchemaId(1)))
-        return Placed(id, standing)
+        return Placed(id, standing, lives)
 
     def _body(self, understood: Understood, version: Version) -> Body:
         offered, now = understood.offered, self.resources.clock.now()
@@ -298,6 +303,7 @@ class _Registration:
             digests=(offered.language.digest(offered.parsed),),
             # An id that stands for the content is held; if it is buried meanwhile, it is taken as one that is brought.
             imported=view.importing and understood.id is None,
+            lives=placed.lives,
         )
 
 

@@ -20,6 +20,7 @@ from typing import TypeVar
 from sigla import effort
 from sigla.backoff import Backoff
 from sigla.changes import Change
+from sigla.changes.conflicts import GoneMeanwhile
 from sigla.errors import Conflict, OutcomeUnknown, TimedOut
 from sigla.registry.resources import Resources
 from sigla.registry.tombstones import bury_after_commit
@@ -56,7 +57,7 @@ def until_committed(resources: Resources, operation: str, attempt: Callable[[], 
 def commit(resources: Resources, change: Change) -> None:
     """Commits, and settles an unknown outcome by looking for the change's own mark.
 
-    Raises Conflict if it was not written.
+    Raises Conflict if it was not written. The body of an id that was taken to live, and does not, says so then.
 
     Ids that lost their last holder get their tombstones afterwards: the catalog is what decides, a tombstone only tells
     those who read without it.
@@ -68,5 +69,8 @@ def commit(resources: Resources, change: Change) -> None:
             raise Conflict from None
         effort.committed()
         return
+    except GoneMeanwhile as gone:
+        bury_after_commit(resources, [gone.key])
+        raise
     effort.committed()
     bury_after_commit(resources, buried)

@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, Self
 
+from sigla.changes.conflicts import GoneMeanwhile
 from sigla.errors import Conflict
 from sigla.model import BodyKey, Guid, Row, SchemaId
 from sigla.stores.dynamodb import items
@@ -134,9 +135,11 @@ class Ledger:
         self._seen[guid] = list(items.ids(item))
         self._at[guid] = item.get("at") if item else None
 
-    def add(self, row: Row, *, imported: bool) -> None:
-        """Raises Conflict where only an import may go on, TooEarly."""
+    def add(self, row: Row, *, imported: bool, lives: bool = False) -> None:
+        """Raises Conflict where only an import may go on, GoneMeanwhile where that took the id to live, TooEarly."""
         held, content = self._held[row.id], self._contents[row.guid]
+        if lives and held.buried:
+            raise GoneMeanwhile(BodyKey(self.context, row.id))
         if not imported and (held.buried or content[:1] not in ([], [row.id])):
             raise Conflict
         held.count += 1

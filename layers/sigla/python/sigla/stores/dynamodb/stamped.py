@@ -89,7 +89,7 @@ class StampedLedger(Ledger):
             self._ids[id] = _StampedId.of(found.get(self._place(id)))
         self._guids |= {row.id: row.guid for row in rows}
 
-    def add(self, row: Row, *, imported: bool) -> None:  # noqa: ARG002 - each is as it was at the source
+    def add(self, row: Row, *, imported: bool, lives: bool = False) -> None:  # noqa: ARG002 - each is as it was at the source
         held = self._ids[row.id]
         held.count += 1
         if row.id in self.brought:

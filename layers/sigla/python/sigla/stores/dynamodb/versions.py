@@ -91,7 +91,7 @@ def count(
         ledger.remove(gone.row, LastHolder.of(head.subject, gone.row, head.generation) if overwritten else None)
         gone_too += removal(places, head, gone)
         garbage += referrals(places, head.subject, gone)
-    ledger.add(row, imported=change.imported)
+    ledger.add(row, imported=change.imported, lives=change.lives)
     return gone_too, garbage
 
 

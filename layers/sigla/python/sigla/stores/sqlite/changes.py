@@ -34,6 +34,7 @@ from sigla.changes import (
     VersionDeleted,
     VersionPurged,
 )
+from sigla.changes.conflicts import GoneMeanwhile
 from sigla.errors import Conflict
 from sigla.journal import NO_EFFECTS, Effects
 from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId, Search, Settings, Subject
@@ -126,10 +127,13 @@ def _agree_settings(db: sqlite3.Connection, scope: Subject, seen: Settings) -> N
 
 def _agree_content(db: sqlite3.Connection, key: BodyKey, change: Registered) -> None:
     """One content, one live id; and no id comes back from the dead unless its own content is imported under it."""
+    is_buried = bool(db.execute("SELECT 1 FROM buried WHERE context = ? AND id = ?", key).fetchone())
+    if change.lives and is_buried:
+        raise GoneMeanwhile(key)
     if change.imported:
         _revive(db, key)
         return
-    if db.execute("SELECT 1 FROM buried WHERE context = ? AND id = ?", (key.context, key.id)).fetchone():
+    if is_buried:
         raise Conflict
     if rows.id_of(db, key.context, change.row.guid) not in {None, key.id}:
         raise Conflict
