@@ -4,8 +4,10 @@ import json
 
 import pytest
 
+from sigla.auth import api_keys
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind
+from tests.contract.engines import REGION
 from tests.functions.test_two_regions import Two, fixed, pair, two
 
 __all__ = ["pair", "two"]
@@ -63,3 +65,34 @@ def test_a_namesake_is_not_asked_by_who_remembers_to_be_the_primary(pair: Two) -
     here, there = pair.ask(pair.a, "GET", target), pair.ask(pair.b, "GET", target)
     assert (here.status, here.body) == (there.status, there.body)
     assert json.loads(here.body["schema"])["name"] == "After"
+
+
+LOST = "0f4c2b1e-5d37-4a09-8a61-2f0c6b7d9e13"
+
+
+def test_what_the_region_that_was_passed_over_may_have_given_is_not_told_to_be_nowhere(pair: Two) -> None:
+    """A client gives up at 404 and asks again at 50003. By whatever it asks, until that region is back, or given up."""
+    hidden = pair.register(pair.a, "hidden", "Hidden")
+    pair.b.turn()
+    shown = f"small:{api_keys.create(pair.b.store.keys, 'small', 'reader', ('orders',), now=0)[1]}"
+    for each in ("/schemas/ids/77", "/schemas/ids/77?subject=orders", f"/schemas/guids/{LOST}"):
+        assert pair.ask(pair.b, "GET", each).code == 40403, "it remembers for a minute that it follows"
+    pair.servers[REGION].shutdown()
+    pair.servers[REGION].server_close()
+    pair.b.become(kind=RegionKind.PRIMARY, epoch=2, reconciled=False, adopts=True)
+    by_id = [f"/schemas/ids/{{}}{rest}" for rest in ("", "/schema", "/subjects", "/versions", "?subject=orders")]
+    by_id += ["/schemas/ids/{}?subject=:.eu:", "/schemas/ids/{}?fetchMaxId=true", "/console/api/ids/{}"]
+    for target in by_id:
+        unknown = pair.ask(pair.b, "GET", target.format(77))
+        assert (unknown.status, unknown.code) == (500, 50003), target
+        assert "may have it" in unknown.body["message"]
+        theirs = [pair.ask(pair.b, "GET", target.format(id), shown=shown) for id in (hidden, 77)]
+        assert [(each.status, each.body) for each in theirs] == [(500, unknown.body)] * 2, target
+        assert pair.ask(pair.b, "GET", target.format(rules.BLOCK + 1)).code == 40403, "the new primary gives it"
+    assert pair.ask(pair.b, "GET", f"/schemas/guids/{LOST}").code == 50003
+    assert pair.ask(pair.b, "GET", f"/schemas/ids/{hidden}").status == 200
+    assert pair.ask(pair.b, "GET", "/subjects/none/versions").code == 40401, "the new primary decides about subjects"
+    pair.b.become(reconciled=True)
+    for target in (*[each.format(77) for each in by_id], f"/schemas/guids/{LOST}"):
+        for caller in ({}, {"shown": shown}):
+            assert pair.ask(pair.b, "GET", target, **caller).code == 40403, target

@@ -26,7 +26,6 @@ from sigla.model import (
     Holder,
     Referrer,
     Row,
-    SchemaId,
     Search,
     Settings,
     Show,
@@ -136,10 +135,22 @@ class Narrowed(CatalogInFront):
 
     def _born_within(self, key: BodyKey, displaced: Holder) -> Holder | None:
         """Whether the first registrant of the id is inside the reach; where its body is lost, the last holder."""
-        owner = displaced.subject
+        return displaced if self._reach.includes(self._registrant(key) or displaced.subject) else None
+
+    def check_absent(self, key: BodyKey | None, knows: Callable[[BodyKey], bool] = lambda _: True) -> None:
+        """An id that others have deleted for good is told from one that was never given as little as one they hold."""
+
+        def is_own(key: BodyKey) -> bool:
+            owner = self._registrant(key)
+            return owner is not None and self._reach.includes(owner) and knows(key)
+
+        self._catalog.check_absent(key, is_own)
+
+    def _registrant(self, key: BodyKey) -> Subject | None:
+        """The subject for which the id was registered first; None where its body is lost."""
         with suppress(BodyLost):
-            owner = self._bodies.get(key).subject
-        return displaced if self._reach.includes(owner) else None
+            return self._bodies.get(key).subject
+        return None
 
     # --- lists: the principal's part of them -------------------------------------------------------------------------
 
@@ -177,8 +188,8 @@ class Narrowed(CatalogInFront):
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return filter(self._reach.touches, self._catalog.contexts_after(context, glance=glance))
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
-        found = self._catalog.contexts_of(name, id)
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        found = self._catalog.contexts_of(name)
         return tuple(context for context in found if self._reach.includes(Subject(context, name)))
 
     def _list(

@@ -1,6 +1,6 @@
 """What the catalog knows of ids: which content has which, who uses them, and how far they are given out."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Protocol
 
 from sigla.model import BodyKey, Guid, Holder, SchemaId, Subject
@@ -49,6 +49,14 @@ class Ids(Protocol):
 
         `deleted` says whether what stands in its place now is. None where a version holds the id, and where nothing
         stands in that place any more: then the id is gone for good.
+        """
+        ...
+
+    def check_absent(self, key: BodyKey | None, knows: Callable[[BodyKey], bool] = lambda _: True) -> None:
+        """To be asked before an id is told to mean nothing, or nothing to a subject; None: any, as for a content.
+
+        Nothing to a registry that has passed over no region. Else raises MayBeElsewhere where that may have given it,
+        but for one that was deleted for good. knows: whether the caller may be told that; asked only where it matters.
         """
         ...
 

@@ -4,7 +4,7 @@ Whoever narrows, remembers or reads ahead is made of these. A method that a subc
 method: nothing goes through here on its way.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change
@@ -76,6 +76,9 @@ class CatalogInFront:
     def displaced(self, key: BodyKey) -> Holder | None:
         return self._catalog.displaced(key)
 
+    def check_absent(self, key: BodyKey | None, knows: Callable[[BodyKey], bool] = lambda _: True) -> None:
+        self._catalog.check_absent(key, knows)
+
     def next_id(self, context: str) -> SchemaId:
         return self._catalog.next_id(context)
 
@@ -110,8 +113,8 @@ class CatalogInFront:
     def contexts(self) -> tuple[str, ...]:
         return self._catalog.contexts()
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
-        return self._catalog.contexts_of(name, id)
+    def contexts_of(self, name: str) -> tuple[str, ...]:
+        return self._catalog.contexts_of(name)
 
     # --- glances -----------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from sigla.model import Referrer, Row, SchemaId, Search, Settings, Show, Subject, Version
+from sigla.model import Referrer, Row, Search, Settings, Show, Subject, Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,9 @@ class Lists(Protocol):
         """Named contexts in which anything was registered since they were last dropped, by UTF-16 code units."""
         ...
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
+    def contexts_of(self, name: str) -> tuple[str, ...]:
         """Named contexts with a stored version of a subject of this name, by UTF-16 code units.
 
-        id: is sought there, since the subject of the default context is not known to hold it. Raises Closed where it
-        may do so in another region.
+        Raises Closed where others may come from another region.
         """
         ...

@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from sigla.errors import Closed
-from sigla.model import SchemaId
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
 
@@ -18,8 +17,8 @@ class NothingConcluded(CatalogInFront):
         super().__init__(catalog)
         self._follows = follows
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
+    def contexts_of(self, name: str) -> tuple[str, ...]:
         """Raises Closed: the primary is to be asked."""
         if self._follows():
             raise Closed
-        return super().contexts_of(name, id)
+        return super().contexts_of(name)

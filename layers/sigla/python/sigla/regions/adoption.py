@@ -10,13 +10,16 @@ Bodies of registrations that were never committed are adopted as well: their ids
 holds of ids that were drawn. One that was brought may be brought again with another content at the other region, after
 an import was refused: so of tables its body is adopted only where that region has handed it over (`ports.handed_ids`).
 Servers need no mark: what is refused there becomes a tombstone.
+
+What is not here at all may be in the region that was passed over: until that is back, or given up, such an id is not
+told to mean nothing.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from sigla.errors import BodyLost, Closed
+from sigla.errors import BodyLost
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
@@ -24,13 +27,14 @@ from sigla.ports.in_front import CatalogInFront
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.regions import rules
 from sigla.regions.nouns import RegionSeen
+from sigla.regions.refusals import MayBeElsewhere
 
 
 class AdoptedIds(CatalogInFront):
     """is_adopted: whether an id is one of those; asked only where the catalog knows nothing of it.
 
     adopts: whether there may be some; before anything else is asked. is_out: whether a region that is out may have
-    given an id to subjects of which nothing is known here. is_marked: as of `HandedIds`. buried: as of
+    given an id, or any, to subjects of which nothing is known here. is_marked: as of `HandedIds`. buried: as of
     `ports.Inventory`: an id that was deleted for good means what it did while its body stands, for an import may have
     brought it back; but no content gets it again.
     """
@@ -42,7 +46,7 @@ class AdoptedIds(CatalogInFront):
         is_adopted: Callable[[BodyKey], bool],
         adopts: Callable[[], bool] = lambda: True,
         *,
-        is_out: Callable[[BodyKey], bool] = lambda _: False,
+        is_out: Callable[[BodyKey | None], bool] = lambda _: False,
         is_marked: Callable[[BodyKey, Guid, str], bool] = lambda _key, _guid, over: not over,
         buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]] = lambda _: (),
     ) -> None:
@@ -73,17 +77,11 @@ class AdoptedIds(CatalogInFront):
         missing = (guid for guid in guids if guid not in found)
         return found | {guid: id for guid in missing if (id := self._id_of(context, guid)) is not None}
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:
-        """No namesake says what an id of before means: the subject itself may have it with another meaning.
-
-        Raises Closed where a namesake has it.
-        """
-        found = self._catalog.contexts_of(name, id)
-        if not found or id is None or not self._adopts() or not self._is_out(BodyKey(DEFAULT_CONTEXT, id)):
-            return found
-        if any(self._catalog.holders(BodyKey(context, id), Subject(context, name)) for context in found):
-            raise Closed
-        return ()
+    def check_absent(self, key: BodyKey | None, knows: Callable[[BodyKey], bool] = lambda _: True) -> None:
+        if not self._adopts() or not self._is_out(key):
+            return
+        if key is None or not self._buried((key,)) or not knows(key):
+            raise MayBeElsewhere
 
     def _id_of(self, context: str, guid: Guid) -> SchemaId | None:
         if not self._adopts():
@@ -133,13 +131,17 @@ def given_before(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]
     return is_given_before
 
 
-def out_since(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:
-    """Whether an id may be of a region that was passed over by force, and is not back. look: as of `Peer.look`."""
+def out_since(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey | None], bool]:
+    """Whether an id may be of a region that was passed over by force, and is not back. look: as of `Peer.look`.
 
-    def is_out(key: BodyKey) -> bool:
-        role, counter = look(key.context)
-        if role is None or not role.adopts or role.reconciled:
+    None: whether there is such a region, that may have given any id. One that was given up while it followed is not
+    waited for.
+    """
+
+    def is_out(key: BodyKey | None) -> bool:
+        role, counter = look(key.context if key else DEFAULT_CONTEXT)
+        if role is None or not role.adopts or not role.has_passed_over:
             return False
-        return key.id < rules.as_of(counter, role.epoch).first
+        return key is None or 0 < key.id < rules.as_of(counter, role.epoch).first
 
     return is_out

@@ -50,6 +50,15 @@ class OutcomeNotKnown(NotForwarded):
     text = "Error while forwarding {operation} request to the leader; whether it was carried out is not known"
 
 
+class MayBeElsewhere(NotForwarded):
+    """Nothing is concluded from absence while a region is out that may know what is asked for."""
+
+    text = (
+        "Error while forwarding the request to the leader; what is asked for is not here, and the region that was "
+        "passed over, and is not back, may have it"
+    )
+
+
 class NotBackYet(NotForwarded):
     """The request was sent on and carried out, and cannot be read here."""
 

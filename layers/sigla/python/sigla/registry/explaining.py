@@ -1,5 +1,6 @@
 """What a record of Kafka says, byte by byte, as far as it can be read (DECODE-1 to DECODE-5)."""
 
+from contextlib import suppress
 from typing import Final
 from uuid import UUID
 
@@ -7,6 +8,7 @@ from sigla.decoding.explain import Asked, Explained, Given, LibraryMissing, Name
 from sigla.decoding.sources import source
 from sigla.errors import SchemaNamedNotFound
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid
+from sigla.regions.refusals import MayBeElsewhere
 from sigla.registry.lookup import meaning
 from sigla.registry.resources import Resources
 
@@ -43,4 +45,12 @@ class _SeenSchemas:
     def by_guid(self, guid: UUID, context: str) -> Named | None:
         keys = self._resources.bodies.named(Guid(str(guid)))
         ordered = sorted(keys, key=lambda key: key.context != context)
-        return next((found for key in ordered if (found := self.by_id(key)) is not None), None)
+        found = next((found for key in ordered if (found := self._known(key)) is not None), None)
+        if found is None:
+            self._resources.catalog.check_absent(None)
+        return found
+
+    def _known(self, key: BodyKey) -> Named | None:
+        with suppress(MayBeElsewhere):
+            return self.by_id(key)
+        return None

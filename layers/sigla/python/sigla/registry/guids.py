@@ -35,6 +35,8 @@ def schema_by_guid(resources: Resources, text: str, *, form: str = "") -> Record
     if found is None or not _is_active(found[2]):
         found = _most_alive(_live(resources, guid), found)  # GUID-2
     if found is None:
+        if guid is not None:
+            resources.catalog.check_absent(None)
         raise SchemaNamedNotFound(key=text)
     key, body, speaker = found
     return rendered(resources, record_of(key, body, speaker), form)

@@ -36,10 +36,11 @@ STEPS_OF_A_NAMESAKE = 200
 def meaning(resources: Resources, key: BodyKey) -> tuple[Body, Holder]:
     """What an id means and who speaks for it. Raises SchemaNamedNotFound if no subject does, whatever the bodies say.
 
-    Raises BodyLost if one does and its body cannot be read.
+    Raises BodyLost if one does and its body cannot be read, MayBeElsewhere where a region that is out may know of one.
     """
     speaker = resources.catalog.speaker(key)
     if speaker is None:
+        resources.catalog.check_absent(key)
         raise SchemaNamedNotFound(key=key.id)
     try:  # in place, since every warm read by id comes this way
         body = resources.bodies.get(key)
@@ -197,23 +198,32 @@ def is_known(view: View, *, deleted: bool) -> bool:
 
 
 def interpret(resources: Resources, schema_id: SchemaId, subject: Subject | None) -> tuple[BodyKey, Holder] | None:
-    """Where an id is to be read, and the holder that answers for it (ID-RES)."""
+    """Where an id is to be read, and the holder that answers for it (ID-RES). Raises MayBeElsewhere."""
     if subject is None or not subject.name:
-        return spoken_for(resources, BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id))
-    if found := spoken_for(resources, BodyKey(subject.context, schema_id), subject):
+        key = BodyKey(DEFAULT_CONTEXT if subject is None else subject.context, schema_id)
+        found = spoken_for(resources, key)
+    elif found := spoken_for(resources, BodyKey(subject.context, schema_id), subject):
         return found
-    subject = resources.ask(subject).subject
-    key = BodyKey(subject.context, schema_id)
+    else:
+        subject = resources.ask(subject).subject
+        key = BodyKey(subject.context, schema_id)
+        found = _of_the_subject(resources, key, subject)
+    if found is None or found[0] != key:  # a namesake's: the subject may have the id with another meaning
+        resources.catalog.check_absent(key)
+    return found
+
+
+def _of_the_subject(resources: Resources, key: BodyKey, subject: Subject) -> tuple[BodyKey, Holder] | None:
     if found := _held(resources, key, subject):
         return found
-    contexts = resources.catalog.contexts_of(subject.name, schema_id) if subject.in_default_context else ()
+    contexts = resources.catalog.contexts_of(subject.name) if subject.in_default_context else ()
     if contexts or not subject.in_default_context:
         # Without namesakes the last question finds a displaced id as well.
         last = resources.catalog.displaced(key)
         if last is not None and last.subject == subject:
             return key, last
     for context in contexts:
-        if found := _held(resources, BodyKey(context, schema_id), Subject(context, subject.name)):
+        if found := _held(resources, BodyKey(context, key.id), Subject(context, subject.name)):
             return found
     return spoken_for(resources, key) if subject.in_default_context else None
 

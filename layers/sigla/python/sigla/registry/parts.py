@@ -94,6 +94,7 @@ def holder_part(
     if meant is not None and meant.context != context.context:
         found = _holders_in(resources, BodyKey(meant.context, schema_id), after, most)
     if found is None:
+        resources.catalog.check_absent(BodyKey((meant or context).context, schema_id))
         raise SchemaNotFound
     return found
 
@@ -109,7 +110,10 @@ def _holders_in(
     if found.found or after is not None:
         return found
     displaced = resources.catalog.displaced(key)
-    return None if displaced is None else ListPart(((displaced.subject, displaced.version),), goes_on=False)
+    if displaced is not None:
+        return ListPart(((displaced.subject, displaced.version),), goes_on=False)
+    # One whose version has not come means something all the same (`regions.adoption`).
+    return ListPart((), goes_on=False) if resources.catalog.speaker(key) is not None else None
 
 
 def referrer_part(

@@ -167,6 +167,7 @@ class OwnCatalog:
         self.speaker = asking(catalog.speaker)
         self.holders = asking(catalog.holders)
         self.displaced = asking(catalog.displaced)
+        self.check_absent = catalog.check_absent
         self.referrers = listing(catalog.referrers)
         self.subjects = listing(catalog.subjects)
         self.versions = listing(catalog.versions)

@@ -3,7 +3,7 @@
 How rows are laid out: docs/architecture.md and `items`; where they stand: `places`.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from itertools import islice
@@ -160,6 +160,9 @@ class AwsCatalog:
     def displaced(self, key: BodyKey) -> Holder | None:
         return holders.displaced(self._tools, key)
 
+    def check_absent(self, key: BodyKey | None, knows: Callable[[BodyKey], bool] = lambda _: True) -> None:
+        """Nothing: of another region those know that stand in front of a store."""
+
     def buried(self, ids: Iterable[BodyKey]) -> frozenset[BodyKey]:
         """Those of the ids that have lost their last holder."""
         places = {key: self._tools.places.holders(key) for key in ids}
@@ -241,7 +244,7 @@ class AwsCatalog:
     def contexts(self) -> tuple[str, ...]:
         return self._lists.contexts()
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:  # noqa: ARG002 - it matters to `AdoptedIds` alone
+    def contexts_of(self, name: str) -> tuple[str, ...]:
         return self._lists.contexts_of(name)
 
     # --- glances -----------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 """Ids, versions and settings in SQLite: every question has an index, every change one transaction."""
 
 import sqlite3
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
@@ -129,6 +129,9 @@ class EmbeddedCatalog:
     def displaced(self, key: BodyKey) -> Holder | None:
         return speakers.displaced(self._unit.connection, key)
 
+    def check_absent(self, key: BodyKey | None, knows: Callable[[BodyKey], bool] = lambda _: True) -> None:
+        """Nothing: of another region those know that stand in front of a store."""
+
     def next_id(self, context: str) -> SchemaId:
         with self._unit.group():
             if self.region.role() is not None:
@@ -193,7 +196,7 @@ class EmbeddedCatalog:
         found = self._unit.connection.execute("SELECT name FROM context WHERE listed ORDER BY key")
         return tuple(name for (name,) in found)
 
-    def contexts_of(self, name: str, id: SchemaId | None = None) -> tuple[str, ...]:  # noqa: ARG002 - it matters to `AdoptedIds` alone
+    def contexts_of(self, name: str) -> tuple[str, ...]:
         found = self._unit.connection.execute(
             "SELECT context FROM subject WHERE name_key = ? AND highest AND context <> '.' ORDER BY key", (utf16(name),)
         )
