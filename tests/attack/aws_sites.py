@@ -134,7 +134,7 @@ class TableSite(World):
     """Another region's is given to it by `connect`.
 
     told: of bodies that the other region did not take in time. untold: what its journal does not tell from the
-    beginning: of a region that was filled from a copy, nothing.
+    beginning: of a region that was filled from a copy, nothing. network: what stands behind the gates of both ways.
     """
 
     store: _Held
@@ -152,12 +152,15 @@ class TableSite(World):
         self._opened: list[Any] = []
         self.link: Link | None = None
         self.there: AwsStore | None = None
+        self.network: Between | None = None
 
     def seen_from(self, gate: Gate, clock: Clock, there: AwsStore | None = None) -> AwsStore:
         """The registry of this table and this bucket, through a gate."""
-        clients: Any = SimpleNamespace(
-            dynamodb=client("dynamodb", self.raw.dynamodb, gate), s3=client("s3", self.raw.s3, gate), region="eu-west-1"
-        )
+        raw = {"dynamodb": self.raw.dynamodb, "s3": self.raw.s3}
+        if self.network:
+            raw = {name: client(name, each, self.network) for name, each in raw.items()}
+        gated = {name: client(name, each, gate) for name, each in raw.items()}
+        clients: Any = SimpleNamespace(**gated, region="eu-west-1")
         made = AwsStore(clients, self.table, self.bucket, clock, registry=self.name, there=there)
         self._opened.append(made)
         return made

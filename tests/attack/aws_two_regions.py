@@ -387,9 +387,9 @@ WHAT: Final[dict[str, tuple[float, Callable[[TwoTables], None]]]] = {
 """What happens, and how often in 1,000 steps or so."""
 
 
-def lived(account: Account, seed: int, steps: int) -> Tally[str]:
+def lived(account: Account, seed: int, steps: int, of: type[TwoTables] = TwoTables) -> Tally[str]:
     """A life of two regions, in either mode of bodies. How often what happened."""
-    regions = TwoTables(account, seed, required=seed % 2 == 0)
+    regions = of(account, seed, required=seed % 2 == 0)
     try:
         regions.here.registry.change_mode(names.subject(":.imported:"), "IMPORT")
         for _ in range(steps):

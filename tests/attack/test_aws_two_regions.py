@@ -9,7 +9,8 @@ import pytest
 
 from sigla.regions import rules
 from sigla.stores.dynamodb import copying, fence
-from tests.attack.aws_two_regions import lived
+from tests.attack.aws_late import LateTables
+from tests.attack.aws_two_regions import TwoTables, lived
 from tests.attack.repeatable import repeat
 from tests.attack.two_regions import BLOCK
 from tests.contract import aws
@@ -20,8 +21,8 @@ LIVES = 200
 """In all a hundred thousand steps."""
 AT_ONCE = 10
 
-Life = Callable[[int, int], Counter[str]]
-"""By its seed and how many steps it has; what happened how often."""
+Life = Callable[..., Counter[str]]
+"""By its seed, how many steps it has, and in which regions; what happened how often."""
 
 
 class Lives(NamedTuple):
@@ -43,9 +44,9 @@ def lives() -> Iterator[Lives]:
 
 @pytest.fixture
 def live(lives: Lives) -> Life:
-    def live(seed: int, steps: int) -> Counter[str]:
+    def live(seed: int, steps: int, of: type[TwoTables] = TwoTables) -> Counter[str]:
         lives.drawn.seed(seed)
-        return lived(lives.account, seed, steps)
+        return lived(lives.account, seed, steps, of)
 
     return live
 
@@ -64,3 +65,18 @@ def test_two_regions_in_aws_live_a_hundred_thousand_steps(live: Life, first: int
         happened += live(seed, STEPS)
     assert happened.keys() >= {"promoted", "promoted by force", "rejoined", "abandoned", "equal"}
     assert happened["  read by its body alone"] > 0
+
+
+def test_what_is_written_in_aws_may_come_late_or_twice(live: Life) -> None:
+    happened = live(LIVES, 250, LateTables)
+    assert happened["equal"] > 0
+    assert happened["brought late"] > 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("first", range(LIVES, 2 * LIVES, AT_ONCE))
+def test_what_is_written_in_aws_may_come_late_or_twice_in_a_hundred_thousand_steps(live: Life, first: int) -> None:
+    happened = Counter[str]()
+    for seed in range(first, first + AT_ONCE):
+        happened += live(seed, STEPS, LateTables)
+    assert happened.keys() >= {"promoted", "promoted by force", "rejoined", "abandoned", "equal", "brought late"}
