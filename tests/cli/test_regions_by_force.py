@@ -57,18 +57,22 @@ def test_by_force_ids_are_named_whose_versions_did_not_come(urls: Urls, capsys: 
             (5002, "Refused", {"brought": True}),
             (5003, "Brought", {"brought": True}),
             (5004, "Gone", {"gone": True}),
+            # A server has brought that to life when its import was acknowledged.
+            (5005, "Back again", {"gone": isinstance(held, AwsStore)}),
         ):
             key, body = BodyKey(".", SchemaId(id)), a_body(a_text(name), subject=s("news"), **fields)
             held.bodies.put(key, body)
             if isinstance(held, AwsStore) and name == "Brought":
                 held.handed_ids.mark(key, body.guid)
+            elif isinstance(held, AwsStore) and name == "Back again":
+                held.handed_ids.mark(key, body.guid, body.nonce)
             elif name == "Refused" and not isinstance(held, AwsStore):
                 held.bodies.bury(key)  # as a server does itself
     asked = ["promote", here, "--force", "--yes"]
     for _ in range(2):
         assert main(asked) == 0
         told = [line.split()[1] for line in capsys.readouterr().out.splitlines() if "was registered for news" in line]
-        assert told == ["5001", "5003"]
+        assert told == ["5001", "5003", "5005"]
     with silent(there):
         assert main(["regions", "abandon", here, "--yes"]) == 0
     assert main(asked) == 0

@@ -20,7 +20,7 @@ from contextlib import suppress
 from dataclasses import replace
 
 from sigla.errors import BodyLost
-from sigla.model import DEFAULT_CONTEXT, BodyKey, Guid, Holder, SchemaId, Subject
+from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.in_front import CatalogInFront
@@ -28,6 +28,9 @@ from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.regions import rules
 from sigla.regions.nouns import RegionSeen
 from sigla.regions.refusals import MayBeElsewhere
+
+IsMarked = Callable[[BodyKey, Guid, str], bool]
+"""As of `HandedIds`."""
 
 
 class AdoptedIds(CatalogInFront):
@@ -47,7 +50,7 @@ class AdoptedIds(CatalogInFront):
         adopts: Callable[[], bool] = lambda: True,
         *,
         is_out: Callable[[BodyKey | None], bool] = lambda _: False,
-        is_marked: Callable[[BodyKey, Guid, str], bool] = lambda _key, _guid, over: not over,
+        is_marked: IsMarked = lambda _key, _guid, over: not over,
         buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]] = lambda _: (),
     ) -> None:
         super().__init__(catalog)
@@ -99,7 +102,7 @@ class AdoptedIds(CatalogInFront):
             return None
         if by not in (None, body.subject):
             return None
-        if (body.gone or body.brought) and not self._is_marked(key, body.guid, body.nonce if body.gone else ""):
+        if not _means(key, body, self._is_marked):
             return None
         return Holder(body.subject, body.version, deleted=False, ts=body.ts, revision=1, displaced=True)
 
@@ -108,15 +111,20 @@ def adopted(
     unheld: Iterable[BodyKey],
     bodies: Bodies,
     is_adopted: Callable[[BodyKey], bool] = lambda _: True,
-    is_marked: Callable[[BodyKey, Guid], bool] = lambda *_: True,
+    is_marked: IsMarked = lambda _key, _guid, over: not over,
 ) -> Iterator[str]:
     """What people are told of ids without a version. unheld: as of `ports.Inventory`; the others as of `AdoptedIds`."""
     for key in filter(is_adopted, unheld):
         with suppress(BodyLost):
             body = bodies.get(key)
-            if not body.gone and (not body.brought or is_marked(key, body.guid)):
+            if _means(key, body, is_marked):
                 where = "" if key.context == DEFAULT_CONTEXT else f" of context {key.context}"
                 yield f"Id {key.id}{where} was registered for {body.subject}: it means what it did, without a version."
+
+
+def _means(key: BodyKey, body: Body, is_marked: IsMarked) -> bool:
+    """Whether an id without a version means what its body says. A tombstone of one that was brought back does."""
+    return not (body.gone or body.brought) or is_marked(key, body.guid, body.nonce if body.gone else "")
 
 
 def given_before(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:

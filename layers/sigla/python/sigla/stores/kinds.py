@@ -50,7 +50,7 @@ class StoreKind(BodiesKind, Protocol):
         """As of `promotion.forced`; with the keys that the primary has handed over, where one commit can have both."""
         ...
 
-    def is_handed_over(self, store: Any, key: BodyKey, guid: Guid) -> bool:
+    def is_handed_over(self, store: Any, key: BodyKey, guid: Guid, over: str) -> bool:
         """Whether an id that an import has brought means something here without its commit: `ports.HandedIds`."""
         ...
 

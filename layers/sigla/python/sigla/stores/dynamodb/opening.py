@@ -38,8 +38,8 @@ def promote_by_force(store: AwsStore, *, now: int) -> Promotion:
     return carried_out(promotion.forced(store.region, now=now))
 
 
-def is_handed_over(store: AwsStore, key: BodyKey, guid: Guid) -> bool:
-    return store.handed_ids.is_marked(key, guid)
+def is_handed_over(store: AwsStore, key: BodyKey, guid: Guid, over: str) -> bool:
+    return store.handed_ids.is_marked(key, guid, over)
 
 
 def adopt_keys(store: AwsStore) -> int:

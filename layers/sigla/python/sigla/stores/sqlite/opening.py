@@ -104,9 +104,9 @@ def pair(here: EmbeddedStore, there: EmbeddedStore) -> DirectoryPair:
     return DirectoryPair(here, there)
 
 
-def is_handed_over(store: EmbeddedStore, key: BodyKey, guid: Guid) -> bool:  # noqa: ARG001 - as `kinds.StoreKind` has it
-    """Always: what an import leaves that is refused becomes a tombstone at once."""
-    return True
+def is_handed_over(store: EmbeddedStore, key: BodyKey, guid: Guid, over: str) -> bool:  # noqa: ARG001 - as `kinds.StoreKind` has it
+    """All but a tombstone: what an import leaves that is refused becomes one at once."""
+    return not over
 
 
 def adopt_keys(store: EmbeddedStore) -> int:  # noqa: ARG001 - as `kinds.StoreKind` calls it of each kind
