@@ -9,6 +9,7 @@ import pytest
 
 from sigla import cli, opening
 from sigla.registry import Registry
+from sigla.remote import client
 from sigla.rules import names
 from sigla.settings import Address
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -160,6 +161,7 @@ def test_versions_and_ids_may_be_those_of_a_url(
             assert told(capsys, "2", "new.avsc")[0] == 0
             for name in ("a/orders-value:9", "none:1", "99"):
                 assert told(capsys, name, "new.avsc") == (2, f"sigla: {name} is not in the registry.\n")
+        monkeypatch.setattr(client, "FIRST_PAUSE_S", 0.01)
         with answering.behind_a_url(answering.always(503, {})) as url:
             status, said = told(capsys, "1", "2", "--registry", url)
             assert (status, "status 503" in said) == (2, True)

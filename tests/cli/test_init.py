@@ -122,7 +122,7 @@ def test_a_new_table_beside_the_old_bucket_is_not_blessed(account: Account, dump
     capsys.readouterr()
     assert init(account.place(new)) == 2
     assert f"the table {new} has none" in capsys.readouterr().err
-    assert main(["scrub", *account.place(new)]) == 1
+    assert main(["scrub", "--settle", "0", *account.place(new)]) == 1
     assert "IDENTITY_MISMATCH  critical, 1" in capsys.readouterr().out
     assert init(account.place(old)) == 0
 

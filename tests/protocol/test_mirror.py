@@ -19,10 +19,10 @@ WHOLE = ("/mode", "/mode/:.__GLOBAL:")
 
 
 @contextmanager
-def mirroring(source: str, data: Path, *options: str) -> Iterator[Server]:
-    """The command, in a process of its own."""
+def mirroring(source: str, data: Path, *options: str, hurried: bool = False) -> Iterator[Server]:
+    """The command, in a process of its own. hurried: of `Fork`."""
     every = () if source.startswith("kafka://") else ("--every", "0.1")
-    process = Server(Forked(["mirror", source, "--data", str(data), *every, *options], environment()))
+    process = Server(Forked(["mirror", source, "--data", str(data), *every, *options], environment(), hurried=hurried))
     try:
         yield process
     finally:
@@ -103,7 +103,7 @@ def test_a_source_that_goes_away_is_waited_for(tmp_path: Path) -> None:
     first, data = tmp_path / "source", tmp_path / "data"
     with serving(first) as source:
         register(source, 1)
-        with mirroring(source.url, data) as mirror:
+        with mirroring(source.url, data, hurried=True) as mirror:
             mirror.wait_for(lambda told: "In step: 1 subject" in told.output)
             source.stop()
             mirror.wait_for(lambda told: "It is tried again." in told.banner)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from sigla import cli, local_zones, serving
+from sigla.remote import client
 from sigla.web.local import server, several, zones
 from sigla.web.threads import thinkers
 
@@ -31,6 +32,7 @@ class Fork:
     """As much of a `subprocess.Popen` as tests ask of it.
 
     outputs: descriptors of what it writes to, as standard output and as standard error; they stay open here.
+    hurried: between two tries to reach another registry it waits for a moment alone.
     """
 
     def __init__(
@@ -40,10 +42,15 @@ class Fork:
         outputs: tuple[int, int],
         cwd: Path | None = None,
         descriptors: int | None = None,
+        *,
+        hurried: bool = False,
     ) -> None:
         output, complaints = (Connection(os.dup(each), readable=False) for each in outputs)
         self._process = _forkserver.Process(
-            target=_run, args=(arguments, environment, cwd, descriptors, (output, complaints)), daemon=True
+            target=_run,
+            args=(arguments, environment, cwd, descriptors, (output, complaints)),
+            kwargs={"hurried": hurried},
+            daemon=True,
         )
         self._process.start()
         output.close()
@@ -80,9 +87,11 @@ class Forked(Fork):
         environment: Mapping[str, str],
         cwd: Path | None = None,
         descriptors: int | None = None,
+        *,
+        hurried: bool = False,
     ) -> None:
         (output, said), (complaints, complained) = os.pipe(), os.pipe()
-        super().__init__(arguments, environment, (said, complained), cwd, descriptors)
+        super().__init__(arguments, environment, (said, complained), cwd, descriptors, hurried=hurried)
         os.close(said)
         os.close(complained)
         self.stdout: IO[bytes] = os.fdopen(output, "rb")
@@ -95,6 +104,8 @@ def _run(
     cwd: Path | None,
     descriptors: int | None,
     pipes: tuple[Connection, Connection],
+    *,
+    hurried: bool,
 ) -> None:
     """The command, in a session of its own."""
     os.setsid()
@@ -108,5 +119,7 @@ def _run(
         os.dup2(pipe.fileno(), number)
         pipe.close()
     sys.stdout, sys.stderr = (open(number, "w", buffering=1, closefd=False) for number in (1, 2))  # noqa: SIM115 - open as long as the process
+    if hurried:
+        client.FIRST_PAUSE_S = 0.02
     sys.argv = ["sigla", *arguments]
     sys.exit(cli.main(arguments))
