@@ -132,6 +132,22 @@ def to_be_given_up(regions: Regions, _: Path) -> Callable[[], object]:
     return lambda: dismiss(regions.a.region)
 
 
+def opened_again(regions: Regions, report: Path) -> Callable[[], object]:
+    """A promotion of B had closed A, which was opened by force: B, which follows as yet, rejoins."""
+    carried_out(promotion.closed(regions.a.region, 1))
+    carried_out(promotion.forced(regions.a.region, now=regions.clock.now()))
+    regions.register(regions.a, "alone", "Alone")
+    return lambda: regions.rejoin(regions.b, regions.a, report)
+
+
+def opened_and_forced(regions: Regions, report: Path) -> Callable[[], object]:
+    """B had taken over before, and has acknowledged what A lacks."""
+    carried_out(promotion.closed(regions.a.region, 1))
+    carried_out(promotion.forced(regions.b.region, now=regions.clock.now()))
+    regions.register(regions.b, "apart", "Apart")
+    return opened_again(regions, report)
+
+
 def dismiss(region: Region) -> None:
     """As the command does it."""
     role = region.role()
@@ -178,7 +194,10 @@ def _name(at: AwsStore) -> str:
     return role.name if role else ""
 
 
-STORIES: tuple[Story, ...] = (passed_over, given_up, given_up_and_forced, to_be_given_up)
+STORIES: tuple[Story, ...] = (
+    *(passed_over, given_up, given_up_and_forced, to_be_given_up),
+    *(opened_again, opened_and_forced),
+)
 
 
 def test_a_region_that_rejoins_has_its_catalog_until_all_who_answer_from_it_know_that_it_joins(
@@ -227,7 +246,9 @@ def test_who_is_cut_off_at_any_call_of_aws_runs_it_again(
     assert number > 2
 
 
-@pytest.mark.parametrize("story", [given_up_and_forced, to_be_given_up], ids=lambda story: str(story.__name__))
+@pytest.mark.parametrize(
+    "story", [given_up_and_forced, to_be_given_up, opened_and_forced], ids=lambda story: str(story.__name__)
+)
 @pytest.mark.parametrize("fault", [Fault.KILLED_AFTER, Fault.LOST], ids=lambda fault: str(fault.name))
 def test_who_is_cut_off_again_and_again_comes_to_the_same_end(
     story: Story, fault: Fault, monkeypatch: pytest.MonkeyPatch, tmp_path: Path

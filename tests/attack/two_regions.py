@@ -190,6 +190,9 @@ class TwoRegions:
                 break
             if self.dice.random() < 0.3:
                 self.cut(lambda: promotion.undone(embedded(self.there).region, embedded(self.here).region))
+            elif self.follows and role_of(self.here).is_closed and self.dice.random() < 0.5:
+                self.tally["opened by force"] += promote_by_force(embedded(self.here), now=0).changed
+                break
         if role_of(self.there).kind is RegionKind.PRIMARY:
             carried_out(self.planned(0))
             self.tally["promoted"] += 1

@@ -282,7 +282,7 @@ def test_whoever_took_over_gets_a_second_region_once_the_first_one_is_abandoned(
         register(held, "alone")
     for _ in range(2):
         assert main(["regions", "follow", third, here, *FOLLOW]) == 0
-    assert roles(third, here) == [("follower", 2, False), ("primary", 2, True)]
+    assert roles(third, here) == [("follower", 4, False), ("primary", 4, True)]
     assert versions(third, "alone") == 1
 
 

@@ -244,7 +244,7 @@ def test_a_region_that_was_passed_over_and_abandoned_makes_room(stores: Stores, 
     assert stores.region.set_role(None, forced)
     giving.carried_out(promotion.abandoned(stores.region, forgets=True))
     arm(stores, there)
-    assert kinds(stores, there) == [("primary", 2, "b-1"), ("joining", 0, "A")]
+    assert kinds(stores, there) == [("primary", 4, "b-1"), ("joining", 0, "A")]
 
 
 def test_a_silent_region_leaves_the_registry_without_a_role(stores: Stores, there: Region) -> None:

@@ -18,11 +18,13 @@ COMMANDS = re.findall(r"```text\nsigla (.*?)\n```", SECTION)
 
 def test_each_command_of_the_run_book_of_two_servers_does_what_the_page_says(tmp_path: Path) -> None:
     with serving(tmp_path / "a") as first, serving(tmp_path / "b", "--follow", first.url) as second:
-        shown, promote, back, force, rejoin, abandon, undo = (_words(each, first.url, second.url) for each in COMMANDS)
+        words = [_words(each, first.url, second.url) for each in COMMANDS]
+        shown, promote, back, force, rejoin, abandon, undo, open_again = words
         assert "A forced promotion would lose nothing now." in _said(shown)
         assert "Lost: none." in _said(promote)
         assert "is the primary of epoch 3." in _said(back)
         assert "takes writes: nothing to take back." in _said(undo)
+        assert "is the primary of epoch 3 already: nothing to do." in _said(open_again)
         first.kill()
         assert "by force." in _said(force)
         assert f"{first.url} is given up." in _said(abandon)

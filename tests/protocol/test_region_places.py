@@ -113,7 +113,9 @@ def test_a_follower_that_was_given_up_is_told_which_of_both_is_to_rejoin(tmp_pat
         assert run("regions", "dismiss", a.url, "--yes").returncode == 0
         refused = run("promote", b.url, "--force", "--yes")
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert f"Nothing was changed. {a.url} is primary of epoch 3, and this follower was given up" in refused.stderr
+        assert "This follower of epoch 1 was given up, or left behind: its primary answers, and is in epoch 3." in (
+            refused.stderr
+        )
         assert role(b)["kind"] == "follower"
         eventually(lambda: "given up there" in region(b)["problem"])
         a.kill()

@@ -50,7 +50,8 @@ class Design(NamedTuple):
     has heard of. tells: nor is one brought that is above it. keeps: a counter outlives the rows of a registry that
     rejoins. joins: no ceiling is raised at a side that has forgotten what it gave. skips: who gives its follower up
     takes the epoch after the one that this may have begun. awaits: who was promoted by force is followed once it is
-    reconciled.
+    reconciled. leaves: who opens a primary that was closed takes the epoch after the one for which it was. knows: it
+    is opened only if it knows of no other region that is out.
     """
 
     marks: bool = True
@@ -60,6 +61,8 @@ class Design(NamedTuple):
     joins: bool = True
     skips: bool = True
     awaits: bool = True
+    leaves: bool = True
+    knows: bool = True
 
 
 @dataclass
@@ -329,8 +332,16 @@ def undone(old: Site, new: Site) -> Course[None]:
 
 
 def forced(new: Site) -> Course[None]:
-    """The other side is lost, or seems to be: it may go on meanwhile."""
-    role = (yield ask(new, "read")).role
+    """The other side is lost, or seems to be: it may go on meanwhile.
+
+    A primary that was closed is opened: the epoch after its own is that of the region for which it was.
+    """
+    table = yield ask(new, "read")
+    role, design = table.role, new.design
+    is_closed = role.kind == PRIMARY and not role.open
+    if is_closed and not table.alone and (table.reconciled or not design.knows):
+        later = Role(role.epoch + (2 if design.leaves else 1), PRIMARY)
+        yield from written(new, role, later, reconciled=False, forced=True)
     if role.kind == FOLLOWER:
         yield from written(new, role, Role(role.epoch + 1, PRIMARY), reconciled=False, forced=True)
 
@@ -350,6 +361,15 @@ def dismissed(here: Site, follower: Site) -> Course[None]:
         later = Role(role.epoch + (2 if here.design.skips else 1), PRIMARY)
         lost = table.lost | {follower.name}
         yield from written(here, role, later, reconciled=False, alone=True, lost=lost)
+
+
+def abandoned(here: Site) -> Course[None]:
+    """The region that was passed over never comes back, they say. If it does, it may take the next epoch."""
+    table = yield ask(here, "read")
+    role = table.role
+    if role.kind == PRIMARY and role.open and table.forced:
+        later = role._replace(epoch=role.epoch + (2 if here.design.skips else 0))
+        yield from written(here, role, later, reconciled=not table.lost, forced=False, alone=True)
 
 
 def written(site: Site, seen: Role, role: Role, **told: Any) -> Course[None]:

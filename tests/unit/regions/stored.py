@@ -162,7 +162,8 @@ class HeldDrain:
 
 def _role(role: Role, *, reconciled: bool) -> nouns.Role:
     token = str(role.token) if role.token else ""
-    return nouns.Role(role.epoch, RegionKind(role.kind), open=role.open, token=token, reconciled=reconciled)
+    kind = RegionKind(role.kind)
+    return nouns.Role(role.epoch, kind, peer="another", open=role.open, token=token, reconciled=reconciled)
 
 
 def _counter(counter: Next | None) -> nouns.Counter | None:

@@ -6,7 +6,7 @@ from copy import deepcopy
 import pytest
 
 from tests.unit.regions import model, model_joining
-from tests.unit.regions.model import BLOCK, JOINING, Design, Role, Site
+from tests.unit.regions.model import BLOCK, FOLLOWER, JOINING, Design, Role, Site
 from tests.unit.regions.test_ids import Operation, Pair
 
 
@@ -96,6 +96,43 @@ def both_are_followed_by_others(pair: Pair) -> None:
     registered(pair, pair.a, BLOCK)
 
 
+def a_closed_primary_is_opened(pair: Pair) -> None:
+    """The last step of B's promotion does not come to A, which goes on by force when B is lost. B is not."""
+    promotion = Operation(model.planned(pair.a, pair.b, 1))
+    while pair.b.table.role.kind == FOLLOWER:
+        promotion.step()
+    registered(pair, pair.b, 1)
+    Operation(pair.a.promote_by_force()).finish()
+    registered(pair, pair.a, 1)
+    registered(pair, pair.b, BLOCK)
+
+
+def one_that_was_given_up_is_opened(pair: Pair) -> None:
+    """A gives B up, which goes on by force, hears of A, and is closed; A has changed places with C by then."""
+    new = pair.dismiss(pair.a, "C")
+    assert new is not None
+    Operation(model_joining.joined(new, pair.a)).finish()
+    Operation(pair.b.promote_by_force()).finish()
+    Operation(model.fenced(pair.b, pair.a)).finish()
+    Operation(new.promote(pair.a, 1)).finish()
+    registered(pair, new, 1)
+    Operation(pair.b.promote_by_force()).finish()
+    registered(pair, pair.b, 1)
+
+
+def one_that_was_abandoned_is_opened(pair: Pair) -> None:
+    """B goes on by force, abandons A, and changes places with C. A has heard of B before, and goes on by force now."""
+    Operation(pair.b.promote_by_force()).finish()
+    Operation(model.fenced(pair.a, pair.b)).finish()
+    new = pair.abandon(pair.b, "C")
+    assert new is not None
+    Operation(model_joining.joined(new, pair.b)).finish()
+    Operation(new.promote(pair.b, 1)).finish()
+    registered(pair, new, 1)
+    Operation(pair.a.promote_by_force()).finish()
+    registered(pair, pair.a, 1)
+
+
 @pytest.mark.parametrize(
     "left_out, story",
     [
@@ -105,7 +142,10 @@ def both_are_followed_by_others(pair: Pair) -> None:
         ("keeps", a_raise_is_forgotten),
         ("joins", a_restored_table_knows_nothing),
         ("skips", a_lost_follower_takes_over),
+        ("skips", one_that_was_abandoned_is_opened),
         ("awaits", both_are_followed_by_others),
+        ("leaves", a_closed_primary_is_opened),
+        ("knows", one_that_was_given_up_is_opened),
     ],
 )
 def test_each_rule_is_needed(left_out: str, story: Callable[[Pair], None]) -> None:

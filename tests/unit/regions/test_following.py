@@ -217,7 +217,7 @@ def test_a_region_that_was_promoted_by_force_is_followed_once_it_is_reconciled()
                 ask_for()
         carried_out(promotion.abandoned(region))
         each.followed.begin()
-        each.told(asked())
+        each.told(asked(epoch=3))
 
 
 def test_a_follower_is_not_followed() -> None:

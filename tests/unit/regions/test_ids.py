@@ -102,8 +102,15 @@ class Pair:
 
     def dismiss(self, site: Site, name: str) -> Site | None:
         """The region that may follow in the place of the one that is lost."""
+        return self._given_up(site, model.dismissed(site, self.other(site)), name)
+
+    def abandon(self, site: Site, name: str) -> Site | None:
+        """The same, of one that was passed over."""
+        return self._given_up(site, model.abandoned(site), name)
+
+    def _given_up(self, site: Site, course: Course[None], name: str) -> Site | None:
         was_alone = site.table.alone
-        Operation(model.dismissed(site, self.other(site))).finish()
+        Operation(course).finish()
         if was_alone or not site.table.alone:
             return None
         new = Site(name, Table(Role(site.table.role.epoch, JOINING)), self.given, self.design)
@@ -216,11 +223,32 @@ class Regions(RuleBasedStateMachine):
 class Dismissed(Regions):
     """A follower is lost, and others begin to follow, while it may go on."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.dismissals: set[tuple[str, str]] = set()
+        """Who has given up whom."""
+        self.abandonments: set[tuple[str, str]] = set()
+        """The same, for good: where the other one does it as well, and both get followers, they are two registries."""
+
     @precondition(lambda self: len(self.sites) < 5)
     @rule(at=WHICH)
     def dismiss(self, at: int) -> None:
-        new = self.pair.dismiss(self.chosen(at), "ABCDE"[len(self.sites)])
+        site, other = self.chosen(at), self.pair.other(self.chosen(at))
+        assume((other.name, site.name) not in self.abandonments)
+        new = self.pair.dismiss(site, "ABCDE"[len(self.sites)])
         if new is not None:
+            self.dismissals.add((site.name, other.name))
+            self.sites.append(new)
+
+    @precondition(lambda self: len(self.sites) < 5)
+    @rule(at=WHICH)
+    def abandon(self, at: int) -> None:
+        """The region that was passed over, which may go on: but it gives up no other one."""
+        site, other = self.chosen(at), self.pair.other(self.chosen(at))
+        assume((other.name, site.name) not in {*self.dismissals, *self.abandonments})
+        new = self.pair.abandon(site, "ABCDE"[len(self.sites)])
+        if new is not None:
+            self.abandonments.add((site.name, other.name))
             self.sites.append(new)
 
     @rule(new=WHICH, whole=st.booleans())

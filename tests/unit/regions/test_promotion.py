@@ -235,7 +235,10 @@ def test_by_force_the_follower_goes_on_with_what_it_has(opened: Opened) -> None:
 
 
 def test_what_a_region_that_was_passed_over_has_is_not_thrown_away(opened: Opened) -> None:
-    """It may have acknowledged what the primary lacks: it does not follow before it has rejoined."""
+    """It may have acknowledged what the primary lacks: it does not follow before it has rejoined.
+
+    Who gives it up leaves the next epoch to it: it may be opened by force, cut off from all.
+    """
     pair = opened()
     cut(pair.planned(url="http://b"), 4, after=True)
     carried_out(promotion.forced(pair.roles[1], now=NOW))
@@ -245,7 +248,7 @@ def test_what_a_region_that_was_passed_over_has_is_not_thrown_away(opened: Opene
     carried_out(promotion.abandoned(pair.roles[1]))
     with pytest.raises(ToRejoin):
         carried_out(pair.planned("u", url="http://b"))
-    assert pair.seen == (seen[0], replace(seen[1], reconciled=True, traces=pair.seen[1].traces))
+    assert pair.seen == (seen[0], replace(seen[1], epoch=4, reconciled=True, traces=pair.seen[1].traces))
     assert [each.abandoned for each in pair.seen[1].abandoned] == [True] * ("://" in seen[1].peer)
 
 

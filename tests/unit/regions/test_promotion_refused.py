@@ -10,9 +10,9 @@ from sigla.regions.draining import rehearsal
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import (
+    GivenUp,
     NoSecondRegion,
     NotRehearsed,
-    NotTheFollower,
     RegionsApart,
     RoleTooNew,
     StillJoining,
@@ -119,7 +119,7 @@ def test_a_follower_of_another_epoch_is_not_promoted(opened: Opened) -> None:
     role = pair.roles[0].role()
     assert role
     pair.roles[0].set_role(role, replace(role, epoch=3))
-    with pytest.raises(NotTheFollower, match="primary of epoch 3"):
+    with pytest.raises(GivenUp, match="is in epoch 3"):
         carried_out(pair.planned())
 
 

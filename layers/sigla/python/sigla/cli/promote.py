@@ -13,7 +13,7 @@ from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.regions_told import shown_time, tell, tell_adopted, tell_of_force
-from sigla.cli.served_regions import are_served, promote_served
+from sigla.cli.served_regions import WhyNotLost, are_served, check_does_not_answer, promote_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -45,6 +45,8 @@ Exit status: 0 done, or nothing to do. 1: it could not be done now, and the sent
 
 CLOSING_S = 5.0
 """For so long a primary that is passed over is tried to be closed."""
+ANSWERS_S = 5.0
+"""For so long a region that is said to be lost is asked."""
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -163,20 +165,24 @@ def _undo(regions: "TwoRegions", there: "Address") -> int:
 def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "Roles | None") -> int:
     from sigla import opening
     from sigla.regions import promotion
-    from sigla.regions.nouns import RegionKind
 
     role = store.region.role()
-    if role is not None and role.kind is RegionKind.PRIMARY:
+    if role is not None and role.writes:
         # One that was cut off has left this, perhaps.
         nothing = "" if adopt_keys(here, store) else ": nothing to do"
         print(f"{here} is the primary of epoch {role.epoch} already{nothing}.")
         if role.adopts and not role.reconciled:
             _tell_adopted(here, store)
         return 0
-    if role is not None:
+    is_closed = role is not None and role.is_closed
+    if role is not None and is_closed:
+        promotion.check_may_be_opened(role)
+        _check_other_is_lost(args, role, primary)
+        primary = None  # what answers all the same is not in the way
+    elif role is not None:
         promotion.check_promotable(role, store.clock.now())
         _check_not_left_behind(role, primary)
-    tell_of_force(str(here))
+    tell_of_force(str(here), is_closed=is_closed)
     if not asking(args)("Promote it by force?"):
         raise Refused("Nothing was changed.")
     was_closed = _close(primary, role.epoch) if primary and role else ""
@@ -219,6 +225,20 @@ def _check_not_left_behind(ours: "Role", primary: "Roles | None") -> None:
         return
     if theirs is not None and theirs.epoch > ours.epoch:
         raise GivenUp(epoch=ours.epoch, theirs=theirs.epoch)
+
+
+def _check_other_is_lost(args: argparse.Namespace, ours: "Role", other: "Roles | None") -> None:
+    """Whether a primary that was closed may be opened. other: as `args` names it. Raises Misuse."""
+    from sigla.errors import StoreError
+    from sigla.regions.promotion import why_not_opened
+
+    try:
+        theirs = other.role() if other else None
+    except StoreError:
+        theirs = None
+    if theirs is not None and (why := why_not_opened(args.primary, theirs, ours)):
+        raise Misuse(f"Nothing was changed. {why}")
+    check_is_lost(args, ours.other_url, ours, why_not_opened)
 
 
 def _close(primary: "Roles", epoch: int) -> str:
@@ -284,6 +304,44 @@ def refusals() -> Iterator[None]:
         raise Refused(f"{refused}.") from None
     except NotPromoted as refused:
         raise Misuse(str(refused) + "." * (not str(refused).endswith("."))) from None
+
+
+def check_is_lost(args: argparse.Namespace, url: str, ours: "Role", why_not: WhyNotLost) -> None:
+    """Whether the region at a URL is lost: a table or a server that does not answer. Raises Misuse."""
+    from sigla.errors import StoreError, Unusable
+
+    if not url.startswith("dynamodb"):
+        check_does_not_answer(args, url, ours, why_not)
+        return
+    try:
+        theirs = _role_at(address_of_region(url, args.registry))
+    except TimeoutError:
+        return
+    except Unusable as no:
+        if no.gone:
+            return
+        raise Misuse(
+            f"Nothing was changed. Whether {url} can come back is not known ({no}): see to that first."
+        ) from None
+    except StoreError:
+        return
+    if theirs is not None and theirs.is_known_to(ours) and (told := why_not(url, theirs, ours)):
+        raise Misuse(f"Nothing was changed. {told}")
+
+
+def _role_at(address: "Address") -> "Role | None":
+    """Raises StoreError, TimeoutError."""
+    from sigla import opening
+
+    def role() -> "Role | None":
+        with opening.region(address) as store:
+            return store.region.role()
+
+    pool = ThreadPoolExecutor(1)
+    try:
+        return pool.submit(role).result(ANSWERS_S)
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def adopt_keys(address: "Address", store: "Store") -> int:

@@ -3,13 +3,12 @@
 import argparse
 import json
 import shlex
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.promote import CLOSING_S, address_of_region, adopt_keys, opened_pair, opened_region, refusals
+from sigla.cli.promote import address_of_region, adopt_keys, check_is_lost, opened_pair, opened_region, refusals
 from sigla.cli.regions_told import (
     form_of_role,
     shown_other,
@@ -20,7 +19,7 @@ from sigla.cli.regions_told import (
     tell_of_abandonment,
     tell_of_dismissal,
 )
-from sigla.cli.served_regions import abandon_served, are_served, check_does_not_answer, dismiss_served, show_served
+from sigla.cli.served_regions import abandon_served, are_served, dismiss_served, show_served
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -198,6 +197,11 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
     from sigla.regions import promotion
     from sigla.regions.giving import carried_out
 
+    def why_not(shown: str, theirs: "Role", ours: "Role") -> str:
+        is_table = shown.startswith("dynamodb")
+        otherwise = "delete its stack with its table" if is_table else "stop its server"
+        return promotion.why_not_abandoned(shlex.quote(shown), theirs, ours, otherwise=otherwise)
+
     if len(urls) not in (1, 2):
         raise Misuse(
             "Give the URL of the primary, and the region that never comes back: sigla regions abandon URL NAME."
@@ -210,53 +214,13 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
         role = store.region.role()
         given_up = promotion.to_be_abandoned(role, named) if role else None
         if given_up is not None and role is not None:
-            _check_is_lost(args, given_up.url, role)
+            check_is_lost(args, given_up.url, role, why_not)
             if not asking(args)(tell_of_abandonment(str(address), given_up)):
                 raise Refused("Nothing was changed.")
         name = given_up.name if given_up else ""
         adopt_keys(address, store)
         done = carried_out(promotion.abandoned(store.region, name, forgets=address.scheme != "file"))
     return tell_abandoned(str(address), given_up if done.changed else None)
-
-
-def _check_is_lost(args: argparse.Namespace, url: str, ours: "Role") -> None:
-    """Whether the region at a URL may be given up, because it does not answer. Raises Misuse."""
-    from sigla.errors import StoreError, Unusable
-    from sigla.regions.promotion import why_not_abandoned
-
-    if not url.startswith("dynamodb"):
-        check_does_not_answer(args, url, ours)
-        return
-    try:
-        theirs = _role_at(address_of_region(url, args.registry))
-    except TimeoutError:
-        return
-    except Unusable as no:
-        if no.gone:
-            return
-        raise Misuse(
-            f"Nothing was changed. Whether {url} can come back is not known ({no}): see to that first."
-        ) from None
-    except StoreError:
-        return
-    if theirs is not None and theirs.is_known_to(ours):
-        why = why_not_abandoned(shlex.quote(url), theirs, ours, "delete its stack with its table")
-        raise Misuse(f"Nothing was changed. {why}")
-
-
-def _role_at(address: "Address") -> "Role | None":
-    """Raises StoreError, TimeoutError."""
-    from sigla import opening
-
-    def role() -> "Role | None":
-        with opening.region(address) as store:
-            return store.region.role()
-
-    pool = ThreadPoolExecutor(1)
-    try:
-        return pool.submit(role).result(CLOSING_S)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:

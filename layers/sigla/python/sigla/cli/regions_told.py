@@ -77,9 +77,10 @@ def tell_abandoned(here: str, given_up: "Trace | None") -> int:
     return 0
 
 
-def tell_of_force(here: str) -> None:
-    """What a forced promotion means, before it is asked for."""
-    tell(f"{here} becomes the primary with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
+def tell_of_force(here: str, *, is_closed: bool = False) -> None:
+    """What a forced promotion means, before it is asked for. is_closed: whether it is a primary that was closed."""
+    becomes = "is a primary that was closed. It takes writes again" if is_closed else "becomes the primary"
+    tell(f"{here} {becomes} with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
     tell("acknowledged last and this one does not have yet is not there until that one has rejoined.")
 
 

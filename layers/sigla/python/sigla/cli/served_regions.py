@@ -2,7 +2,7 @@
 
 import argparse
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from sigla.remote.region import RemoteRegion
 
 
+WhyNotLost = Callable[[str, "Role", "Role"], str]
+"""Why a region is not lost that answers: from its URL, its role, and that of the region for which it would be."""
 _SCHEME: Final = re.compile(r"[a-z0-9+]+:(?!\d+(/|$))")
 """What a URL begins with; a host and its port do not."""
 
@@ -68,7 +70,7 @@ def promote_served(args: argparse.Namespace) -> int:
             print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
             return 0
         if args.force:
-            tell_of_force(here)
+            tell_of_force(here, is_closed=role is not None and role.is_closed)
         elif role is None or not role.writes:
             tell(f"{here} becomes the primary, and its primary follows it. No region takes writes for a moment.")
         # Where the region takes writes already, all that may be left is that the other one follows it.
@@ -94,7 +96,7 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
             print(f"{done['other']} had given this region up, and takes writes of its own: when it is there again, it")
             print(f"closes this one. What only this one has: sigla rejoin {here} --primary {done['other']}")
         else:
-            print(f"When it is there again: sigla rejoin {done['other']} --primary {here}")
+            print(f"When it is there again: sigla rejoin {done['other'] or 'URL'} --primary {here}")
     else:
         print(f"{here} is the primary of epoch {epoch}. Brought at the end: {done['brought']} commits. Lost: none.")
         print(f"{done['other']} follows it.")
@@ -165,14 +167,14 @@ def abandon_served(args: argparse.Namespace, url: str, named: str) -> int:
     return tell_abandoned(url, given_up if done["changed"] else None)
 
 
-def check_does_not_answer(args: argparse.Namespace, url: str, ours: "Role") -> None:
-    """Whether the region at a URL may be given up. ours: the role of the one that would. Raises Misuse."""
-    from sigla.remote.region import RemoteRegion, why_not_abandoned
+def check_does_not_answer(args: argparse.Namespace, url: str, ours: "Role", why: "WhyNotLost") -> None:
+    """Whether the server at a URL is lost, as `why_not_lost` says. Raises Misuse."""
+    from sigla.remote.region import RemoteRegion, why_not_lost
     from sigla.remote.urls import is_url
     from sigla.stores.clock import SystemClock
 
-    if is_url(url) and (why := why_not_abandoned(RemoteRegion(url, user_of(args, url), SystemClock()), ours)):
-        raise Misuse(f"Nothing was changed. {why}")
+    if is_url(url) and (told := why_not_lost(RemoteRegion(url, user_of(args, url), SystemClock()), ours, why)):
+        raise Misuse(f"Nothing was changed. {told}")
 
 
 def dismiss_served(args: argparse.Namespace, url: str) -> int:

@@ -92,7 +92,8 @@ class Role:
         if self.reconciled:
             return []
         known = {each.name: each for each in _traces(self.traces) if not each.abandoned}
-        passed_over = [self.peer] if self.has_passed_over else []
+        is_unknown = self.has_passed_over and self.peer not in [each.url for each in known.values()]
+        passed_over = [self.peer] if is_unknown else []
         unknown = [Trace(name, "", 0) for name in (*self.given_up, *passed_over) if name not in known]
         return [*known.values(), *unknown]
 
@@ -171,10 +172,14 @@ class Role:
         return self.kind is RegionKind.PRIMARY and self.open
 
     @property
+    def is_closed(self) -> bool:
+        """Whether it is a primary that takes no writes."""
+        return self.kind is RegionKind.PRIMARY and not self.open
+
+    @property
     def shown_kind(self) -> str:
         """For people: a primary that takes no writes is told from one that does."""
-        is_closed = self.kind is RegionKind.PRIMARY and not self.open
-        return f"closed {self.kind.value}" if is_closed else self.kind.value
+        return f"closed {self.kind.value}" if self.is_closed else self.kind.value
 
     @property
     def adopts_keys(self) -> bool:

@@ -7,6 +7,7 @@
                 here: primary, epoch + 1     if the token is still there. From now on it cannot be taken back
                 there: follower, epoch + 1
     forced      here: primary, epoch + 1     the other region is lost, or seems to be
+                      or epoch + 2           the same, of a primary that was closed
 
 The next call goes on from the roles as it finds them. The token stays on both roles: by it the last step of a planned
 promotion is told from a primary that was closed because it was promoted by force, and has what this one lacks.
@@ -24,10 +25,12 @@ from sigla.regions.giving import Course
 from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.refusals import (
     AlreadyPromoted,
+    GivenUp,
     NoSecondRegion,
     NotOut,
     NotRehearsed,
     NotTheFollower,
+    NotToBeOpened,
     RegionsApart,
     RoleChanged,
     RoleTooNew,
@@ -58,8 +61,8 @@ def planned(
     url: by which the other region reaches this one, which it follows from then on; empty: by the name that it knows.
     at: where that is, if it is a table: this region knows it by its name at once, since it never asks.
 
-    Raises NoSecondRegion, NotTheFollower, StillJoining, WasRestored, RoleTooNew, NotRehearsed, ToRejoin before anything
-    is changed;
+    Raises NoSecondRegion, NotTheFollower, GivenUp, StillJoining, WasRestored, RoleTooNew, NotRehearsed, ToRejoin before
+    anything is changed;
     RegionsApart, RoleChanged and StoreError then: it may be called again, or be taken back (`undone`).
     """
     ours, theirs = yield from both_roles(here, there)
@@ -110,26 +113,37 @@ def undone(here: Roles, there: Roles) -> Course[Promotion]:
 def forced(here: Roles, *, now: int, seen: int = 0) -> Course[Promotion]:
     """Promotes this region, whatever the other one does. seen: when that was heard of last, as of `Trace`.
 
-    Raises NoSecondRegion, StillJoining, RoleTooNew, RoleChanged.
+    A primary that was closed is opened: for a region that took over, or was to, and is lost by now. The next epoch is
+    that one's, which may go on meanwhile, and so may one that has abandoned this one. This region takes the epoch
+    after it, and gives ids as any that was promoted by force.
+
+    Raises NoSecondRegion, NotToBeOpened, StillJoining, RoleTooNew, RoleChanged.
     """
     ours = yield from _role(here)
-    if ours.kind is RegionKind.PRIMARY:
+    if ours.writes:
         return Promotion(ours, changed=False)
-    check_promotable(ours, now)
-    role = replace(_primary(ours, ours), token="", reconciled=False, adopts=True)
-    role = role.with_trace(Trace(ours.peer, ours.peer, seen))
+    if ours.is_closed:
+        check_may_be_opened(ours)
+        later, where = ours.epoch + 2, ours.at or ours.peer
+    else:
+        check_promotable(ours, now)
+        later, where = ours.epoch + 1, ours.peer
+    role = replace(_primary(ours, ours), epoch=later, peer=where, token="", reconciled=False, adopts=True)
+    role = role.with_trace(Trace(ours.peer, where, seen))
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
-def closed(there: Roles, epoch: int, *, at: str = "") -> Course[bool]:
+def closed(there: Roles, epoch: int, *, at: str = "", lacks: bool = False) -> Course[bool]:
     """Closes the primary of an epoch, so that it acknowledges nothing more. Whether it takes no writes now.
 
-    at: where the one is served that takes them; empty where that is not known. Raises RoleChanged, StoreError.
+    at: where the one is served that takes them; empty where that is not known. lacks: whether it lacks what it has
+    acknowledged itself, as an older copy of a directory does. Raises RoleChanged, StoreError.
     """
     theirs: Role | None = yield there.role
     if theirs is None or not (theirs.kind is RegionKind.PRIMARY and theirs.epoch <= epoch):
         return theirs is not None and not theirs.writes
-    yield from set_role(there, theirs, replace(theirs, open=False, at=at or theirs.at))
+    role = replace(theirs, open=False, at=at or theirs.at, reconciled=theirs.reconciled and not lacks)
+    yield from set_role(there, theirs, role)
     return True
 
 
@@ -145,7 +159,9 @@ def abandoned(here: Roles, region: str = "", *, forgets: bool = False) -> Course
     given_up = to_be_abandoned(ours, region)
     if given_up is None:
         return Promotion(ours, changed=False)
+    is_passed_over = ours.has_passed_over and given_up.name not in ours.given_up
     role = ours.without(given_up.name, abandoned=None if forgets else given_up)
+    role = replace(role, epoch=ours.epoch + 2) if is_passed_over else role
     if forgets and role.reconciled and not ours.is_followed:
         role = replace(role, peer="", at="")
     return Promotion((yield from set_role(here, ours, role)), changed=True)
@@ -166,7 +182,7 @@ def to_be_abandoned(ours: Role, region: str) -> Trace | None:
     return out[0] if out else None
 
 
-def why_not_abandoned(shown: str, theirs: Role, ours: Role, otherwise: str) -> str:
+def why_not_abandoned(shown: str, theirs: Role, ours: Role, *, otherwise: str = "stop its server") -> str:
     """Why a region that answers is not given up. shown: its URL. otherwise: what to do if it is not wanted any more."""
     stands = f"{shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
     if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and theirs.outranks(ours)):
@@ -175,6 +191,19 @@ def why_not_abandoned(shown: str, theirs: Role, ours: Role, otherwise: str) -> s
         f"{stands} It loses nothing if it comes back: `sigla rejoin {shown} --primary` with the URL of this "
         f"registry. If it is not wanted any more, let it rejoin, or {otherwise} first."
     )
+
+
+def why_not_opened(shown: str, theirs: Role, ours: Role) -> str:
+    """Why a primary that was closed is not opened by force; empty: what answers hinders nothing. shown: its URL."""
+    stands = f"{shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
+    if theirs.writes and theirs.outranks(ours):
+        return f"{stands} This region comes back to that one: `sigla rejoin` with its URL, --primary {shown}."
+    if theirs.follows(ours):
+        return (
+            f"{stands} Its promotion was cut off: `sigla promote {shown}` goes on with it, and with --undo this region "
+            "takes writes again."
+        )
+    return ""
 
 
 def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]:
@@ -217,6 +246,16 @@ def both_roles(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
     return ours, theirs
 
 
+def check_may_be_opened(ours: Role) -> None:
+    """Whether a primary that was closed may be opened by force. Raises NotToBeOpened.
+
+    One that waits for another region may have been given up by that, which then gives ids without an end; or it is an
+    older copy. One that is alone gives ids without an end itself.
+    """
+    if not ours.reconciled or not ours.peer:
+        raise NotToBeOpened(epoch=ours.epoch)
+
+
 def check_promotable(ours: Role, now: int) -> None:
     """Raises WasRestored, StillJoining, RoleTooNew."""
     if ours.is_restored:
@@ -230,6 +269,8 @@ def check_promotable(ours: Role, now: int) -> None:
 def _check_promotable_after(ours: Role, theirs: Role, now: int) -> None:
     if theirs.is_restored:
         raise WasRestored(which="the other region")
+    if theirs.kind is RegionKind.PRIMARY and theirs.epoch > ours.epoch:
+        raise GivenUp(epoch=ours.epoch, theirs=theirs.epoch)
     if theirs.kind is not RegionKind.PRIMARY or theirs.epoch != ours.epoch:
         raise NotTheFollower(kind=theirs.kind.value, epoch=theirs.epoch, wanted=f"the primary of epoch {ours.epoch}")
     check_promotable(replace(ours, armed=theirs.armed), now)

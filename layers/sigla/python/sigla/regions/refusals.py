@@ -126,6 +126,14 @@ class WasRestored(NotPromoted):
     )
 
 
+class NotToBeOpened(NotPromoted):
+    text = (
+        "This primary of epoch {epoch} is closed, and may lack what another region has: it comes back by `sigla "
+        "rejoin` with the region that takes writes. If no region does any more, `sigla backup` and `sigla restore` "
+        "make a new registry of what is here"
+    )
+
+
 class RoleTooNew(NotPromoted):
     text = (
         "The registry has had a second region for less than twenty minutes, and a writer may not know of it yet: "

@@ -52,7 +52,7 @@ def rejoined(
     """
     if tables:
         yield from _check_has_place(here, there)
-    met = yield from _closed(here, there, anew=bool(url), follower=tables is not None)
+    met = yield from _closed(here, there, anew=bool(url), follower=not url)
     if met is None:
         return False
     ours, theirs = met
@@ -61,9 +61,9 @@ def rejoined(
     if is_to_join:
         yield bring
     ours = yield from _reconciled(here, ours, theirs, tables[1] if tables else "")
+    if forget is None and not url:
+        return True
     if is_to_join:
-        if forget is None and not url:
-            return True
         joining = replace(theirs, epoch=ours.epoch, kind=RegionKind.JOINING, open=True, token=token, peer=peer)
         theirs = yield from promotion.set_role(there, theirs, joining)
     if theirs.token == ANEW:
@@ -111,8 +111,8 @@ def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) ->
     """The roles of both. The region that comes back takes no writes then; None where it joins or follows already.
 
     anew: whether it is a server, which makes its copy by itself, also where it followed or was to join, and does not go
-    on: it was given up, or left behind in an epoch before. follower: also a table that followed, or joined, when it was
-    given up. From now on it is not promoted.
+    on: it was given up, or left behind in an epoch before. follower: also a store that followed, or joined, when it was
+    given up or passed over. From now on it is not promoted.
     """
     ours, theirs = yield from promotion.both_roles(here, there)
     if not ours.writes:
@@ -147,8 +147,9 @@ def _reconciled(here: Roles, ours: Role, theirs: Role, url: str) -> Course[Role]
 def reconciled(role: Role, theirs: Role) -> Role:
     """What a primary is once a region is back. One that it did not wait for changes nothing.
 
-    It knows those that were given up by their names. The one that was passed over is the primary of the epoch before.
+    It knows by its name one that followed it, and was given up, or passed over. Else the one that was passed over is
+    the primary of the epoch before.
     """
-    is_passed_over = theirs.was_primary and theirs.epoch == role.epoch - 1
-    is_known = theirs.name in role.given_up or (role.has_passed_over and is_passed_over)
+    is_before = theirs.was_primary and theirs.epoch == role.epoch - 1
+    is_known = theirs.name in [each.name for each in role.out] or (role.has_passed_over and is_before)
     return role.without(theirs.name) if is_known else role.without_traces(theirs.name)

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPException
 from typing import Any, Final
@@ -12,7 +12,7 @@ from sigla.errors import StoreError
 from sigla.ports.clock import Clock
 from sigla.ports.regions import RegionReport
 from sigla.ports.replaying import Shipment
-from sigla.regions import promotion, wire
+from sigla.regions import wire
 from sigla.regions.nouns import Role
 from sigla.regions.replay import JournalPlace
 from sigla.remote.client import trusting
@@ -140,10 +140,10 @@ class RemoteRegion:
                 return message or f"{self.shown} says {status}"
 
 
-def why_not_abandoned(other: RemoteRegion, ours: Role) -> str:
-    """Why a region is not to be given up: it answers. Empty where it does not, or another registry does.
+def why_not_lost(other: RemoteRegion, ours: Role, why: Callable[[str, Role, Role], str]) -> str:
+    """Why a region is not lost: it answers. Empty where it does not, or another registry does.
 
-    ours: the role of the registry that is to give it up.
+    ours: the role of the region for which it would be lost. why: from the URL that is shown, their role and ours.
     """
     try:
         theirs = other.role()
@@ -156,6 +156,4 @@ def why_not_abandoned(other: RemoteRegion, ours: Role) -> str:
         )
     except StoreError:
         return ""
-    if not ours.is_of(theirs) or theirs is None:
-        return ""
-    return promotion.why_not_abandoned(other.shown, theirs, ours, "stop its server")
+    return why(other.shown, theirs, ours) if theirs is not None and ours.is_of(theirs) else ""

@@ -26,6 +26,7 @@ from sigla.regions.installed import Installed, unlike
 from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.refusals import (
     AlreadyPromoted,
+    GivenUp,
     NoSecondRegion,
     NotFollowed,
     NotPromoted,
@@ -38,7 +39,7 @@ from sigla.regions.replay import JournalPlace
 from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
-from sigla.remote.region import NotARegistry, RemoteRegion, why_not_abandoned
+from sigla.remote.region import NotARegistry, RemoteRegion, why_not_lost
 from sigla.remote.urls import is_url
 from sigla.stores.sqlite.promoting import promote_by_force
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -47,6 +48,7 @@ from sigla.upkeep.rejoining import Rejoined, merge
 T = TypeVar("T")
 
 _TRIES: Final = 3
+NOT_ASKED: Final = "The other region was not asked to close: it may take writes until it is told of this epoch."
 TO_BE_REACHED: Final = (
     "See to it that the primary reaches this one, or name another URL with --url; where keys are asked for, the server "
     "of the primary needs that of an administrator in SIGLA_USER and SIGLA_SECRET."
@@ -139,9 +141,10 @@ class ServedRegion:
     def force(self, primary: str) -> Promoted:
         with self._course():
             role = self._role()
-            _check_not_passed_over(role)
-            if role.kind is RegionKind.PRIMARY:
+            if role.writes:
                 return Promoted(role, changed=False)
+            if role.is_closed:
+                return self._open(role, primary)
             self._check_goes_on()
             promotion.check_promotable(role, self._store.clock.now())
             there, follower = self.other(primary or role.peer), self._follower()
@@ -151,6 +154,16 @@ class ServedRegion:
             done = promote_by_force(self._store, now=now, seen=0 if behind is None else now - behind)
             ids = tuple(adopted(self._store.inventory.unheld(), self._store.bodies))
             return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up, adopted=ids)
+
+    def _open(self, role: Role, other: str) -> Promoted:
+        """A primary that was closed, and whose other region is lost. other: its URL; empty: those that are known."""
+        promotion.check_may_be_opened(role)
+        for url in dict.fromkeys((other, *role.elsewhere)):
+            if is_url(url) and (why := why_not_lost(self.other(url), role, promotion.why_not_opened)):
+                raise RegionRefused(why=f"Nothing was changed. {why}")
+        done = promote_by_force(self._store, now=self._store.clock.now())
+        ids = tuple(adopted(self._store.inventory.unheld(), self._store.bodies))
+        return Promoted(done.role, done.changed, other=other or role.other_url, closed=NOT_ASKED, adopted=ids)
 
     def undo(self, primary: str) -> Promoted:
         with self._course():
@@ -167,7 +180,9 @@ class ServedRegion:
             given_up = promotion.to_be_abandoned(ours, region)
             if given_up is None:
                 return Promoted(ours, changed=False)
-            if is_url(given_up.url) and (why := why_not_abandoned(self.other(given_up.url), ours)):
+            if is_url(given_up.url) and (
+                why := why_not_lost(self.other(given_up.url), ours, promotion.why_not_abandoned)
+            ):
                 raise RegionRefused(why=f"Nothing was changed. {why}")
             done = carried_out(promotion.abandoned(self._region, given_up.name))
             return Promoted(done.role, done.changed, other=given_up.name)
@@ -277,15 +292,11 @@ class ServedRegion:
         return [f"The primary could not follow this region: {why}. {TO_BE_REACHED}"] if why else []
 
     def _closed(self, there: RemoteRegion, ours: Role) -> str:
-        """Raises RegionRefused where the other region is of a later epoch: it would close this one at once."""
+        """Raises GivenUp where the other region is of a later epoch: it would close this one at once."""
         try:
             theirs = there.role()
             if theirs is not None and theirs.is_of(ours) and theirs.epoch > ours.epoch:
-                raise RegionRefused(
-                    why=f"Nothing was changed. {there.shown} is {theirs.kind.value} of epoch {theirs.epoch}, and this "
-                    "follower was given up, or left behind, in an epoch before that: start it anew, with an empty "
-                    "directory and --follow"
-                )
+                raise GivenUp(epoch=ours.epoch, theirs=theirs.epoch)
             closed = carried_out(promotion.closed(there, ours.epoch))
         except (StoreError, RoleChanged) as silence:
             return f"The other region could not be closed ({silence}): it may take writes until this one reaches it."

@@ -314,7 +314,7 @@ class RegionKeeper:
                 carried_out(promotion.closed(self._region, role.epoch, at=url if is_primary else ""))
             elif found.kind is RegionKind.FOLLOWER and found.epoch == role.epoch and self._lacks(report.journal):
                 self._tell({"event": STOPPED, "why": OLDER_COPY.format(url=shown_url(url)), "again": "after that"})
-                carried_out(promotion.closed(self._region, role.epoch))
+                carried_out(promotion.closed(self._region, role.epoch, lacks=True))
             elif is_primary and role.outranks(found):
                 at = url_there(self._served, url)
                 if found.open or (at and at != found.at and not found.token):

@@ -115,6 +115,7 @@ function Commands({ here, other }) {
     commands.push(
       ["Bring this region back, which was passed over", `sigla rejoin ${ours} --primary ${theirs}`],
       ["Take back a promotion that was cut off", `sigla promote ${theirs}${here.url ? ` --primary ${ours}` : ""} --undo`],
+      ["Open it again, because the other region is lost", `sigla promote ${ours} --force`],
     );
   } else {
     commands.push(
