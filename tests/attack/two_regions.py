@@ -190,7 +190,7 @@ class TwoRegions:
                 break
             if self.dice.random() < 0.3:
                 self.cut(lambda: promotion.undone(embedded(self.there).region, embedded(self.here).region))
-            elif self.follows and role_of(self.here).is_closed and self.dice.random() < 0.5:
+            elif self.is_cut_off and self.dice.random() < 0.5:
                 self.tally["opened by force"] += promote_by_force(embedded(self.here), now=0).changed
                 break
         if role_of(self.there).kind is RegionKind.PRIMARY:
@@ -313,6 +313,11 @@ class TwoRegions:
     @property
     def follows(self) -> bool:
         return role_of(self.there).kind is RegionKind.FOLLOWER
+
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether a promotion has closed the primary, and nothing else as yet."""
+        return role_of(self.here).is_closed and role_of(self.there).follows(role_of(self.here))
 
     @property
     def is_apart(self) -> bool:
