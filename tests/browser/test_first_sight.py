@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import NARROW_AND_DARK, Look, Opens, settled
 from tests.browser.filled import field, record, register
@@ -277,3 +277,86 @@ def test_what_a_picture_is_about_is_in_sight(opened: Opens, look: Look) -> None:
         assert own is not None
         assert frame["x"] <= own["x"]
         assert own["x"] + own["width"] <= frame["x"] + frame["width"]
+
+
+def test_whoever_mistyped_a_secret_does_not_type_the_name_again(opened: Opens, tmp_path: Path) -> None:
+    run("keys", "create", "ada", "--role", "admin", "--data", str(tmp_path))
+    with serving(tmp_path, "--auth") as server:
+        page = opened(server)
+        sign_in(page, "ada", "wrong")
+        expect(page.get_by_text("does not know the key ada")).to_be_visible()
+        expect(page.get_by_label("Name of the key")).to_have_value("ada")
+        expect(page.get_by_label("Secret")).to_have_value("")
+
+
+def test_what_is_typed_into_the_login_stays_when_an_answer_comes(opened: Opens, tmp_path: Path) -> None:
+    """The form is drawn anew by each answer that the page still waits for."""
+    run("keys", "create", "ada", "--role", "admin", "--data", str(tmp_path))
+    with serving(tmp_path, "--auth") as server:
+        page = opened(server)
+        held: list[Route] = []
+        page.goto("about:blank")
+        page.route("**/console/api/caller", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
+        page.goto(f"{server.url}/console/subjects")
+        name = page.get_by_label("Name of the key")
+        name.fill("ada")
+        expect(page.locator("header[aria-busy=true]")).to_have_count(1)
+        for each in held:
+            each.continue_()
+        expect(page.locator("header[aria-busy=true]")).to_have_count(0)
+        expect(name).to_have_value("ada")
+
+
+def test_a_new_subject_has_no_page_to_lead_to(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects/%3A.eu%3Anew-value/edit")
+    settled(page)
+    expect(page.get_by_text("in the context .eu")).to_be_visible()
+    expect(page.get_by_role("main").get_by_role("link", name="new-value")).to_have_count(0)
+    page.goto(f"{registry.url}/console/subjects/orders-value/edit")
+    expect(page.get_by_role("main").get_by_role("link", name="orders-value")).to_be_visible()
+
+
+def test_the_byte_to_blame_is_in_sight(registry: Server, opened: Opens, look: Look) -> None:
+    page = opened(registry, "decode", look)
+    page.get_by_label("Bytes, as hex or base64").fill("00 00000001 06616263 04 3132 06616263")
+    page.get_by_role("button", name="Decode").click()
+    blamed, frame = page.locator("mark"), page.get_by_role("region", name="Bytes in hex")
+    expect(blamed).to_be_visible()
+    inner, outer = blamed.bounding_box(), frame.bounding_box()
+    assert inner is not None
+    assert outer is not None
+    assert outer["x"] <= inner["x"]
+    assert inner["x"] + inner["width"] <= outer["x"] + outer["width"]
+
+
+def test_buttons_of_a_row_stand_side_by_side(opened: Opens, tmp_path: Path) -> None:
+    """Also where a key is long in words."""
+    secret = run("keys", "create", "ada", "--role", "admin", "--data", str(tmp_path)).stdout.split()[-1]
+    run("keys", "create", "bob", "--role", "reader", "--data", str(tmp_path))
+    run("keys", "rotate", "bob", "--data", str(tmp_path))
+    with serving(tmp_path, "--auth") as server:
+        page = opened(server, "keys")
+        sign_in(page, "ada", secret)
+        boxes = [page.get_by_role("button", name=f"{does} bob").bounding_box() for does in ("Rotate", "Revoke")]
+        assert len({box["y"] for box in boxes if box}) == 1
+
+
+@pytest.mark.parametrize(
+    "path, label", [("subjects", "Part of the name"), ("log", "Of one subject"), ("associations", "Name of a topic")]
+)
+def test_what_is_typed_into_a_search_stays_when_an_answer_comes(
+    registry: Server, opened: Opens, path: str, label: str
+) -> None:
+    page = opened(registry)
+    settled(page)
+    held: list[Route] = []
+    page.goto("about:blank")
+    page.route("**/console/api/caller", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
+    page.goto(f"{registry.url}/console/{path}")
+    field = page.get_by_label(label)
+    field.fill("abc")
+    expect(page.locator("header[aria-busy=true]")).to_have_count(1)
+    for each in held:
+        each.continue_()
+    settled(page)
+    expect(field).to_have_value("abc")

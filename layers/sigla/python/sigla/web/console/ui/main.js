@@ -206,7 +206,7 @@ function SignIn() {
       </div>
       <p>Or by an API key:</p>`}
     <form onSubmit=${enter}>
-      <label>Name of the key <input name="name" required autocomplete="username" spellcheck="false" /></label>
+      <label>Name of the key <input name="name" defaultValue=${wrong} required autocomplete="username" spellcheck="false" /></label>
       <label>Secret <input name="secret" type="password" required autocomplete="off" /></label>
       <button class=${LOGINS.length ? "quiet" : ""}>Sign in</button>
     </form>

@@ -120,7 +120,7 @@ export function ConfigChange({ scope }) {
       <label>Compatibility <${Choice} name="compatibility" chosen=${before.compatibilityLevel ?? ""} choices=${LEVELS} /></label>
       <details>
         <summary>More</summary>
-        ${MORE.map(([name, told, choices]) => html`<label>${told} ${choices ? html`<${Choice} name=${name} chosen=${String(before[name] ?? "")} choices=${choices} />` : html`<input name=${name} value=${before[name] ?? ""} spellcheck="false" autocomplete="off" />`}</label>`)}
+        ${MORE.map(([name, told, choices]) => html`<label>${told} ${choices ? html`<${Choice} name=${name} chosen=${String(before[name] ?? "")} choices=${choices} />` : html`<input name=${name} defaultValue=${before[name] ?? ""} spellcheck="false" autocomplete="off" />`}</label>`)}
       </details>
       <${Reach} scope=${scope} what="config" />
       <p class="hint">Versions that are there stay. It can be changed back.</p>

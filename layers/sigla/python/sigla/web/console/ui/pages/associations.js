@@ -23,7 +23,7 @@ export default function AssociationsPage({ query: said }) {
     <${Heading} title="Associations" />
     <p class="lead">Topics that say which subject their keys and values have. Others go by their names.</p>
     <form class="filter" key=${topic} onSubmit=${search}>
-      <label>Name of a topic <input name="topic" type="search" value=${topic} autocomplete="off" spellcheck="false" /></label>
+      <label>Name of a topic <input name="topic" type="search" defaultValue=${topic} autocomplete="off" spellcheck="false" /></label>
       <button>Show</button>
     </form>
     ${topic

@@ -1,6 +1,6 @@
 /** What a record says: pasted as hex or base64, taken apart as far as it can be read, with the byte that breaks it. */
 
-import { html, useState } from "../vendor/preact.js";
+import { html, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { Asked, Heading, Link, Name } from "../parts.js";
 import { contextSegment, segment } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
@@ -60,6 +60,12 @@ function Found({ found: { bytes, frame, schema, value, failure } }) {
 
 /** @param {{hex: string, at?: number}} given at: the byte to blame */
 function Dump({ hex, at }) {
+  const frame = useRef(/** @type {HTMLElement | undefined} */ (undefined));
+  // In a narrow window the byte to blame may stand beyond its edge.
+  useLayoutEffect(() => {
+    const blamed = frame.current?.querySelector("mark");
+    if (frame.current && blamed) frame.current.scrollLeft = blamed.offsetLeft + 2 * blamed.offsetWidth - frame.current.clientWidth;
+  }, [hex, at]);
   const count = hex.length / 2;
   const begin = at === undefined ? 0 : Math.max(0, Math.floor(at / PER_LINE) - MOST_LINES / 2);
   const lines = Math.min(MOST_LINES, Math.ceil(count / PER_LINE) - begin);
@@ -68,7 +74,7 @@ function Dump({ hex, at }) {
     return place === at ? html`<mark>${text}</mark> ` : `${text} `;
   };
   return html`
-    <pre class="code dump" tabindex="0" role="region" aria-label="Bytes in hex"><code>${Array.from({ length: Math.max(1, lines) }, (_, line) => {
+    <pre class="code dump" ref=${frame} tabindex="0" role="region" aria-label="Bytes in hex"><code>${Array.from({ length: Math.max(1, lines) }, (_, line) => {
       const start = (begin + line) * PER_LINE;
       return html`<span class="offset">${String(start).padStart(7)}</span>  ${Array.from({ length: PER_LINE + (at === count && start + PER_LINE === count ? 1 : 0) }, (_each, place) => byte(start + place))}${"\n"}`;
     })}</code></pre>

@@ -48,10 +48,12 @@ function NewSubject() {
 function Edit({ subject, type }) {
   const latest = useAsked(`subjects/${segment(subject)}/versions/latest`);
   const isNew = latest.failure?.status === 404;
-  const { name } = split(subject);
+  const { context, name } = split(subject);
   return html`
     <${Heading} title=${isNew ? `New subject ${name}` : `New version of ${name}`}>
-      <p class="lead">of <${Link} to=${`subjects/${segment(subject)}`}><${Name} subject=${subject} /><//></p>
+      ${isNew
+        ? html`<p class="lead">${context === "." ? "in the default context" : html`in the context <span class="context">${context}</span>`}</p>`
+        : html`<p class="lead">of <${Link} to=${`subjects/${segment(subject)}`}><${Name} subject=${subject} /><//></p>`}
     <//>
     ${latest.failure && !isNew && html`<${Problem} failure=${latest.failure} again=${latest.again} />`}
     ${latest.value === undefined && !latest.failure

@@ -22,7 +22,7 @@ export default function LogPage({ query: said }) {
     <${Heading} title="Log" />
     <p class="lead">Every change of the registry, the newest first. The whole log, and whether nothing of it is missing, is told by <span class="code">sigla log</span>.</p>
     <form class="filter" key=${subject} onSubmit=${search}>
-      <label>Of one subject <input name="subject" type="search" value=${subject} autocomplete="off" spellcheck="false" /></label>
+      <label>Of one subject <input name="subject" type="search" defaultValue=${subject} autocomplete="off" spellcheck="false" /></label>
       <button>Show</button>
     </form>
     <${Asked} path=${`console/api/log${query({ subject, offset, limit: PER_PAGE + 1 })}`} absent=${ELSEWHERE}>

@@ -111,13 +111,13 @@ function Filter({ wanted }) {
     follow(to({ q, context: wanted.context, type, deleted: said.get("deleted") === "on", offset: 0, after: "" }, 0));
   };
   return html`<form class="filter" onSubmit=${search}>
-    <label>Part of the name <input name="q" type="search" value=${wanted.q} autocomplete="off" spellcheck="false" /></label>
+    <label>Part of the name <input name="q" type="search" defaultValue=${wanted.q} autocomplete="off" spellcheck="false" /></label>
     <label>Type
       <select name="type">
         ${TYPES.map((each) => html`<option value=${each} selected=${each === wanted.type}>${each || "any"}</option>`)}
       </select>
     </label>
-    <label class="check"><input name="deleted" type="checkbox" checked=${wanted.deleted} /> Soft-deleted ones too</label>
+    <label class="check"><input name="deleted" type="checkbox" defaultChecked=${wanted.deleted} /> Soft-deleted ones too</label>
     <button>Show</button>
     ${wanted.context &&
     html`<p class="hint">
