@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Page, expect
 
+from sigla.regions.installed import told_of_setting
 from tests.browser.conftest import Come, Look, Opens, settled
 from tests.browser.filled import SCRIPTS
 from tests.browser.test_pages import violations
@@ -108,6 +109,25 @@ def test_a_lost_primary_is_told_and_what_to_do_then(opened: Opens, packages: Pat
         assert page.evaluate("document.documentElement.scrollWidth") == look.width
     finally:
         follower.__exit__(None, None, None)
+
+
+def test_a_setting_that_names_another_region_is_told(
+    regions: Regions, opened: Opens, packages: Path, look: Look
+) -> None:
+    """Which only a stack in AWS has."""
+    urls = [
+        f"dynamodb+s3://a-table-of-{name}/a-bucket-with-a-long-name?region=eu-{name}-1" for name in ("west", "north")
+    ]
+    said = told_of_setting(*urls)
+    page = opened(regions.primary, "regions", look)
+    here = page.get_by_role("region", name="This region", exact=True)
+    settled(page)
+    expect(here).not_to_contain_text("regions.peer")
+    page.route("**/console/api/regions", lambda route: route.fulfill(json={**route.fetch().json(), "setting": said}))
+    page.get_by_role("button", name="Look again").click()
+    expect(here).to_contain_text(f"{said}.")
+    assert violations(page, packages) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == look.width
 
 
 @pytest.mark.parametrize("call, place", [("regions", "main"), ("regions/other", "[aria-labelledby=other]")])

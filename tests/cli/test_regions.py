@@ -278,9 +278,7 @@ def test_a_setting_that_names_another_region_than_the_data_is_told(urls: Urls, c
         runs(url, "1.0", third)
         assert main(["regions", here, there]) == 0
         told = capsys.readouterr().out
-        says = (
-            f"  setting  `regions.peer` names {third},\n           and the other region is {other}: deploy this stack"
-        )
+        says = f"  setting  `regions.peer` names {third}, and the other region is {other}: deploy this stack"
         assert says in told
         assert told.count("setting") == 1
         assert main(["regions", url, "--json"]) == 0

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from sigla.model import DEFAULT_CONTEXT
 from sigla.ports.region_views import MOST_CONTEXTS, MOST_WAITING
 from sigla.regions.arming import armed
 from sigla.regions.giving import carried_out
+from sigla.regions.installed import told_of_setting
 from sigla.regions.nouns import RegionKind
 from sigla.registry import Registry
 from sigla.stores.dynamodb.region_views import DIVERGES, WAITS, AwsRegionViews
@@ -76,6 +78,26 @@ def test_both_regions_and_the_ids_that_are_left_are_told(two: Two) -> None:
         (".eu", 1, 100_000),
     ]
     assert (there.url, there.region.role.kind) == (URLS[1], RegionKind.JOINING)
+
+
+def test_a_setting_that_names_another_region_than_the_data_is_told_as_the_command_tells_it(two: Two) -> None:
+    """At no question more: a function knows its own settings."""
+    third = "dynamodb+s3://e/f?region=eu-north-1"
+
+    def told(here: AwsStore, named: str) -> str:
+        found = AwsRegionViews(here.tools, two.clock, None, (URLS[0], named)).here()
+        assert found is not None
+        return found.setting
+
+    two.arm()
+    for here, other in ((two.a, URLS[1]), (two.b, URLS[0])):
+        assert told(here, other) == told(here, "") == ""
+        assert told(here, third) == told_of_setting(third, other)
+        assert third in told_of_setting(third, other)
+    role = two.a.region.role()
+    assert role is not None
+    assert two.a.region.set_role(role, replace(role, peer="", at=""))
+    assert told(two.a, third) == "", "no region follows yet"
 
 
 def test_commits_that_wait_and_that_diverge_are_told_with_what_they_are_about(two: Two) -> None:

@@ -141,6 +141,8 @@ def _differing(shown: list[dict[str, Any]]) -> list[str] | None:
 
 
 def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
+    from sigla.regions.installed import names_another
+
     role = store.region.role()
     form: dict[str, Any] = {"store": str(address), "newest": store.journal.newest(), **form_of_role(role)}
     if role is None:
@@ -148,13 +150,13 @@ def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
     installed = store.region.installed()
     runs = {"installed": installed.compared, "setting": installed.peer} if installed else {}
     form |= {"at": role.at, "restored": role.is_restored, "kept": store.region.kept()} | runs
-    is_stale = (
-        installed is not None and bool(installed.peer) and not role.is_alone and role.is_elsewhere(installed.peer)
-    )
+    is_stale = installed is not None and names_another(role, installed.peer)
     return form | ({"elsewhere": role.other_url} if is_stale else {})
 
 
 def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
+    from sigla.regions.installed import told_of_setting
+
     for region in shown:
         print(region.get("store") or region["url"])
         print(f"  role     {_role_of(region)}")
@@ -162,8 +164,7 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
         if "installed" in region:
             print(f"  runs     release {region['installed']['release']}")
         if "elsewhere" in region:
-            print(f"  setting  `regions.peer` names {region['setting']},")
-            print(f"           and the other region is {region['elsewhere']}: deploy this stack with that")
+            print(f"  setting  {told_of_setting(region['setting'], region['elsewhere'])}")
         if region.get("behind_ms") is not None:
             print(f"  behind   {region['behind_ms'] / 1000:.1f} s at most")
         if region.get("problem"):

@@ -28,7 +28,8 @@ class WaitingCommits(NamedTuple):
 class RegionView(NamedTuple):
     """One region. url: by which a command names it; empty where that is the URL of its clients.
 
-    registry: its name there, where a command has to say it.
+    registry: its name there, where a command has to say it. setting: what is wrong with the setting that names the
+    other region, a sentence without its end.
     behind: how old what a follower knows is at most, in milliseconds; None where that is not known. problem: why it
     does not go on. commits, newest: how many it has, and when the newest one was made; None where they are not counted.
     ids: how far those of each context are given; None: not told here. more_contexts: whether there are more.
@@ -44,6 +45,7 @@ class RegionView(NamedTuple):
     ids: Sequence[tuple[str, Counter]] | None = None
     more_contexts: bool = False
     registry: str = ""
+    setting: str = ""
 
 
 class OtherRegionView(NamedTuple):

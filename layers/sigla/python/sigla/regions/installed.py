@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from sigla.regions.nouns import Role
+
 
 class Installed(NamedTuple):
     """release: of Sigla. options: such settings, as an operator writes them.
@@ -18,6 +20,16 @@ class Installed(NamedTuple):
     def compared(self) -> dict[str, Any]:
         """What both regions are to have alike."""
         return {"release": self.release, "options": self.options}
+
+
+def names_another(role: Role, named: str) -> bool:
+    """Whether settings name another region than the data do. named: the URL; empty where they name none."""
+    return bool(named) and not role.is_alone and role.is_elsewhere(named)
+
+
+def told_of_setting(named: str, other: str) -> str:
+    """What people are told of such settings. other: the URL of the region that the data name."""
+    return f"`regions.peer` names {named}, and the other region is {other}: deploy this stack with that"
 
 
 def unlike(here: Installed, there: Installed) -> Iterator[str]:

@@ -16,6 +16,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.region_views import MOST_CONTEXTS, MOST_WAITING, OtherRegionView, RegionView, WaitingCommits
 from sigla.ports.regions import Peer
 from sigla.regions import rules
+from sigla.regions.installed import names_another, told_of_setting
 from sigla.stores.dynamodb.items import is_listed
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.plans import Tools
@@ -70,6 +71,7 @@ class AwsRegionViews:
             ids=[(context, rules.as_of(counter, role.epoch)) for context, counter in counters],
             more_contexts=len(named) > len(shown),
             registry="" if registry == DEFAULT_REGISTRY else registry,
+            setting=told_of_setting(self._urls[1], role.other_url) if names_another(role, self._urls[1]) else "",
         )
 
     def other(self) -> OtherRegionView:

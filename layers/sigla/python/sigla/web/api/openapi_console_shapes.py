@@ -72,6 +72,7 @@ _REGION: Final = _object(
         "givenUp": _list(TEXT),
         "behind": NUMBER,
         "problem": TEXT,
+        "setting": TEXT,
         "commits": NUMBER,
         "newest": NUMBER,
         "waiting": _list(
@@ -86,6 +87,7 @@ _REGION: Final = _object(
     "peer",
     "behind",
     "problem",
+    "setting",
     "commits",
     "newest",
     "ids",

@@ -140,6 +140,7 @@ def region_shown(found: RegionView) -> Json:
         "name": role.name,
         "peer": role.peer,
         "problem": found.problem,
+        "setting": found.setting,
     }
     told |= {name: value for name, value in named.items() if value}
     counted = {"behind": found.behind, "commits": found.commits, "newest": found.newest or None}

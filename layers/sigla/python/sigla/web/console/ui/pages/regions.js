@@ -7,7 +7,7 @@ import { Copy } from "../schema_text.js";
 
 /**
  * @typedef {{role: string, epoch: number, writes: boolean, reconciled: boolean, givenUp: string[], waiting: Waiting[],
- *   url?: string, registry?: string, name?: string, peer?: string, problem?: string, behind?: number, commits?: number, newest?: number,
+ *   url?: string, registry?: string, name?: string, peer?: string, problem?: string, setting?: string, behind?: number, commits?: number, newest?: number,
  *   ids?: {context: string, given: number, ceiling: number}[], moreContexts: boolean}} Region
  * @typedef {{why: string, number: number, more: boolean, oldest: number, subjects: string[]}} Waiting
  * @typedef {{url?: string, region?: Region, why?: string, lacking?: string[]}} Other
@@ -53,7 +53,7 @@ function Both({ here, across }) {
 
 /** @param {{id: string, title: string, region: Region, url?: string}} given */
 function Card({ id, title, region, url }) {
-  return html`<section aria-labelledby=${id} class=${region.problem ? "bad" : region.writes ? "good" : ""}>
+  return html`<section aria-labelledby=${id} class=${region.problem || region.setting ? "bad" : region.writes ? "good" : ""}>
     <h2 id=${id}>${title}</h2>
     <${State} region=${region} url=${url} />
   </section>`;
@@ -61,13 +61,14 @@ function Card({ id, title, region, url }) {
 
 /** @param {{region: Region, url?: string}} given */
 function State({ region, url }) {
-  const { role, epoch, writes, behind, newest, problem, peer, givenUp, reconciled } = region;
+  const { role, epoch, writes, behind, newest, problem, setting, peer, givenUp, reconciled } = region;
   return html`
     <p class="fact">${role}</p>
     <p>${writes ? "takes writes" : role === "primary" ? "closed: takes no writes" : "takes no writes itself"}, epoch ${epoch}</p>
     ${behind !== undefined && html`<p>at most ${seconds(behind)} behind</p>`}
     ${newest !== undefined && html`<p>newest commit <${Time} at=${newest} /></p>`}
     ${problem && html`<p class="bad-text">It does not go on: ${problem}.</p>`}
+    ${setting && html`<p class="bad-text">${setting}.</p>`}
     ${!reconciled && html`<p class="bad-text">What ${peer || "the other region"} had was not brought here yet.</p>`}
     ${givenUp.length > 0 && html`<p>given up: ${givenUp.map((each) => html`<span class="code">${each}</span> `)}</p>`}
     ${url && html`<p class="code">${url}</p>`}
