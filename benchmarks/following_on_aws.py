@@ -1,6 +1,7 @@
 """Two tables of which one follows the other: how long the copy takes, how far behind it is, how long own writes wait.
 
-The primary has 20,000 schemas. Another table joins it, misses 1,000 registrations, and then follows by what is told at
+The primary has 20,000 schemas. Another table joins it; beside that, bare calls copy the same rows and objects into a
+third one, as many at a time. The second table misses 1,000 registrations, and then follows by what is told at
 once, while a second writer registers at the primary as fast as it gets answers. For each commit the two functions of
 the regions run one after the other, as Lambda would start them: one names it, the other one reads it in the primary's
 table and carries it out.
@@ -34,14 +35,17 @@ from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.bringing import BroughtBack
+from sigla.stores.dynamodb.copy_writing import LANES
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
+from sigla.stores.s3.copied_objects import AT_ONCE
 
 SCHEMAS, FEW = 20_000, 40
 MISSED, FEW_MISSED = 1_000, 10
 TOLD, FEW_TOLD = 300, 8
 OTHER_BUCKET: Final = "sigla-bodies-of-the-other-region"
+THIRD_BUCKET: Final = "sigla-bodies-of-no-region"
 LAG_GOAL_S: Final = 10
 WRITERS: Final = 8
 """So many fill the primary side by side."""
@@ -54,13 +58,15 @@ def lines(*, quick: bool = False, schemas: int = SCHEMAS) -> Lines:
         begun = time.perf_counter()
         pair.register(schemas)
         filled_s = time.perf_counter() - begun
+        joined_s = pair.join()
         yield Line(
             f"a table that joins one of {schemas:,} schemas, until it follows",
-            pair.join(),
+            joined_s,
             "s",
-            filled_s,
-            "to register them",
+            pair.bare_copy(),
+            "the same rows and objects by bare calls",
         )
+        yield Line("that takes, for each schema", joined_s / schemas, "s", filled_s / schemas, "to register it")
         pair.register(missed)
         begun = time.perf_counter()
         while RegionTurns(pair.b, pair.a)()["carry_out"]:
@@ -92,7 +98,7 @@ class Pair:
 
     def __init__(self, made: Account, opened: ExitStack) -> None:
         made.clients.s3.create_bucket(Bucket=OTHER_BUCKET)
-        self._clients, self._clock = made.clients, SystemClock()
+        self._made, self._clients, self._clock = made, made.clients, SystemClock()
         tables = ((made.table, BUCKET), (made.another_table(), OTHER_BUCKET))
         self.a, self.b = (
             opened.enter_context(closing(AwsStore(made.clients, table, bucket, self._clock)))
@@ -132,6 +138,29 @@ class Pair:
         begun = time.perf_counter()
         while not RegionTurns(self.b, self.a)().get("follows"):
             """A turn works for 50 s at most."""
+        return time.perf_counter() - begun
+
+    def bare_copy(self) -> float:
+        """Seconds for what the two stores hold, to a third table and bucket: nothing is compared, or checked."""
+        clients, table = self._clients, self._made.another_table()
+        clients.s3.create_bucket(Bucket=THIRD_BUCKET)
+
+        def write(rows: list[Any]) -> None:
+            left = {table: [{"PutRequest": {"Item": row}} for row in rows]}
+            while left:
+                left = clients.dynamodb.batch_write_item(RequestItems=left)["UnprocessedItems"]
+
+        def copy(name: str) -> None:
+            body = clients.s3.get_object(Bucket=BUCKET, Key=name)["Body"].read()
+            clients.s3.put_object(Bucket=THIRD_BUCKET, Key=name, Body=body)
+
+        begun = time.perf_counter()
+        with ThreadPoolExecutor(LANES) as pool:
+            for page in clients.dynamodb.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True):
+                list(pool.map(write, (page["Items"][at : at + 25] for at in range(0, len(page["Items"]), 25))))
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            for page in clients.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET):
+                list(pool.map(copy, (each["Key"] for each in page["Contents"])))
         return time.perf_counter() - begun
 
     def lag(self) -> float:

@@ -1,39 +1,53 @@
 """A table joins another one: the copy, whatever is written there meanwhile, and wherever it is cut off."""
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import count
 from math import inf
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sigla.errors import StoreError
+from sigla.model import Draft
 from sigla.regions import rules
 from sigla.regions.following import deliver
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.rejoining import FORGETS
 from sigla.regions.replay import Verdict
-from sigla.stores.dynamodb import copying, fence
-from sigla.stores.dynamodb.copying import CopyTakenOver, TableCopy
+from sigla.rules import names
+from sigla.stores.dynamodb import copy_writing, copying, fence
+from sigla.stores.dynamodb.copy_writing import CopyTakenOver
+from sigla.stores.dynamodb.copying import TableCopy
 from sigla.stores.dynamodb.forgetting import forget, mark_brought
 from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.s3 import copied_objects
 from sigla.stores.s3.objects import Objects
 from tests.attack.aws import Store, failing
 from tests.attack.aws_replay import check_equal, follower, replayer, shipped, stores
-from tests.attack.ports import At, Between, Call, client
+from tests.attack.ports import At, Between, Call, Recorder, client
 from tests.attack.replay import STORIES, TRAFFIC, ask
-from tests.attack.stories import HISTORY
+from tests.attack.stories import HISTORY, ONE, THREE, TWO, delete, purge, register
 from tests.attack.world import World
 from tests.build import NOW, FixedClock
+from tests.contract import tables
 from tests.contract.aws import Account, AwsStores, of_two_parts
 from tests.unit.aws.faults import Fault, Killed
 
 PRIMARY = Role(1, RegionKind.PRIMARY, peer="B", armed=NOW - rules.KNOWN_MS)
 JOINING = Role(1, RegionKind.JOINING, token=FORGETS)
 VERBS = st.lists(st.sampled_from(range(len(TRAFFIC))), max_size=12)
+ONE_BY_ONE: tuple[tuple[Any, str, int], ...] = (
+    (copying, "AT_ONCE", 1),
+    (copying, "AHEAD", False),
+    (copy_writing, "LANES", 1),
+    (copied_objects, "AT_ONCE", 1),
+)
+"""Calls come in one order, so that each of them can be met."""
 buckets = (f"joining-{number}" for number in count())
 
 
@@ -43,8 +57,19 @@ def account(moto: Account) -> Iterator[Account]:
         of_two_parts(patched)
         patched.setattr(fence, "COPIES", 2)
         patched.setattr(fence, "AT_ONCE", 1)
-        patched.setattr(copying, "AT_ONCE", 1)
+        for module, name, value in ONE_BY_ONE:
+            patched.setattr(module, name, value)
         yield moto
+
+
+SIZES = st.sampled_from([(tables.PAGE_BYTES, copy_writing.MOST_ACTIONS), (1_500, 4)])
+
+
+@contextmanager
+def sizes(page_bytes: int, most_actions: int) -> Iterator[None]:
+    """What a scan tells at a time, and the most of a transaction of the copy."""
+    with patch.object(tables, "PAGE_BYTES", page_bytes), patch.object(copy_writing, "MOST_ACTIONS", most_actions):
+        yield
 
 
 class Beside(Store):
@@ -158,6 +183,13 @@ def test_a_registry_of_many_goes_on_while_it_is_copied(
 def copied_beside(
     source: World, target: World, before: Sequence[int], meanwhile: Sequence[int], data: st.DataObject
 ) -> None:
+    with sizes(*data.draw(SIZES, "bytes of a page, actions of a transaction")):
+        copied_beside_in(source, target, before, meanwhile, data)
+
+
+def copied_beside_in(
+    source: World, target: World, before: Sequence[int], meanwhile: Sequence[int], data: st.DataObject
+) -> None:
     ask(source, (*HISTORY, *(TRAFFIC[number] for number in before)))
     arm(source)
     if data.draw(st.booleans(), "whether that is long ago"):
@@ -175,6 +207,65 @@ def copied_beside(
     assert copy_of(source, target, beside).go_on(inf)
     ask(source, [TRAFFIC[number] for _, number in verbs])
     told_rest(source, target)
+
+
+def test_subjects_that_go_beyond_a_page_or_a_transaction_are_copied_whole(account: Account) -> None:
+    """Wherever the copy is cut off, and whatever is committed then."""
+    with sizes(1_500, 4):
+        cut_off_at_any_call(account, Fault.KILLED_AFTER)
+
+
+def test_a_version_that_goes_while_a_copy_of_many_is_cut_off_goes_there_as_well(account: Account) -> None:
+    """What was written of the subject is found, though its head does not say anything yet."""
+    for number in count():
+        with two(account) as (source, target), sizes(tables.PAGE_BYTES, 4):
+            ask(source, [register("many", each) for each in (ONE, TWO, THREE)])
+            arm(source)
+            written = count()
+
+            def cut(call: Call, carry_out: Callable[[], Any], number: int = number, written: Any = written) -> Any:
+                answer = carry_out()
+                if call.name == "dynamodb.transact_write_items" and next(written) == number:
+                    raise Killed
+                return answer
+
+            with suppress(Killed):
+                assert copy_of(source, target, cut).go_on(inf)
+            if next(written) <= number:
+                return
+            ask(source, [delete("many", 1), purge("many", 1)])
+            assert copy_of(source, target).go_on(inf)
+            told_rest(source, target)
+
+
+@pytest.mark.parametrize("fault", [Fault.KILLED, pytest.param(Fault.LOST, marks=pytest.mark.soak)])
+def test_a_copy_that_writes_and_reads_side_by_side_is_cut_off_at_any_call(
+    account: Account, monkeypatch: pytest.MonkeyPatch, fault: Fault
+) -> None:
+    for module, name, value in ((copying, "AT_ONCE", 4), (copying, "AHEAD", True), (copy_writing, "LANES", 3)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(copied_objects, "AT_ONCE", 4)
+    with sizes(1_500, 8):
+        cut_off_at_any_call(account, fault)
+
+
+def test_a_copy_takes_few_requests_for_each_schema(account: Account) -> None:
+    """For its rows a part of one; for its objects a read of the body, and a write of it and of the pointer."""
+    schemas = 120
+    with two(account) as (source, target):
+        arm(source)
+        for number in range(schemas):
+            draft = Draft(f'{{"type": "fixed", "name": "n", "size": {number}}}')
+            source.registry.register(names.subject(f"s{number}"), draft)
+        asked = Recorder()
+        assert copy_of(source, target, asked).go_on(inf)
+        found = Counter(asked.names)
+        told_rest(source, target)
+    assert found["s3.get_object"] <= schemas
+    assert found["s3.put_object"] <= 2 * schemas
+    of_rows = {name: number for name, number in found.items() if name.startswith("dynamodb.")}
+    assert sum(of_rows.values()) <= 0.5 * schemas, of_rows
+    assert found["s3.list_objects_v2"] <= 8
 
 
 LATER = [pytest.param(fault, marks=pytest.mark.soak, id=fault.name) for fault in (Fault.KILLED, Fault.LOST)]

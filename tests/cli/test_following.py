@@ -15,6 +15,7 @@ from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import fence
 from sigla.stores.dynamodb.actions import update
+from sigla.stores.dynamodb.copying import TableCopy
 from sigla.stores.dynamodb.store import AwsStore
 from tests.cli.test_regions import Captured, Urls, register, roles, silent, store
 from tests.contract.aws import make_table, of_two_parts
@@ -130,6 +131,26 @@ def test_it_goes_on_each_minute_until_it_is_interrupted(
     monkeypatch.setattr(SystemClock, "sleep", sleep)
     assert main(["regions", "follow", here, there, "--yes"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_a_copy_says_how_far_it_is_and_goes_on_without_a_pause(
+    tables: Urls, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = tables
+    assert main(["regions", "follow", here, there, *FOLLOW]) == 0
+    long_ago(there)
+    capsys.readouterr()
+    carry_out, moments = TableCopy.go_on, iter([0])
+
+    def interrupted(_: SystemClock, __: float) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TableCopy, "go_on", lambda copy, until: carry_out(copy, next(moments, until)))
+    monkeypatch.setattr(SystemClock, "sleep", interrupted)
+    assert main(["regions", "follow", here, there, "--yes"]) == 0
+    begun, done = capsys.readouterr().out.splitlines()
+    assert begun.endswith("Copying: 0 subjects and 0 objects are here so far.")
+    assert done.endswith("The copy is complete.")
 
 
 def test_what_diverges_is_told_by_the_exit_status(tables: Urls, capsys: Captured) -> None:

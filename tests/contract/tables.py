@@ -167,10 +167,19 @@ class Tables:
         return _page(asked, met, after=_beyond(asked))
 
     def scan(self, asked: Asked) -> Asked:
-        if "FilterExpression" in asked or "TotalSegments" in asked:
-            raise invalid("Filters and segments are not imitated")
+        if "TotalSegments" in asked:
+            raise invalid("Segments are not imitated")
+        used(asked, "FilterExpression", "ProjectionExpression")
         items = [item for _, rows in sorted(self._rows(asked).items()) for _, item in sorted(rows.items())]
-        return _page(asked, items, after=_beyond_in_table(asked))
+        page = _page(asked, items, after=_beyond_in_table(asked))
+        told: list[Item] = page["Items"]
+        if text := asked.get("FilterExpression"):
+            holds = condition(text)
+            told = [item for item in told if holds(item, asked)]
+        if text := asked.get("ProjectionExpression"):
+            only = {asked["ExpressionAttributeNames"][name.strip()] for name in text.split(",")}
+            told = [{name: item[name] for name in item if name in only} for item in told]
+        return {**page, "Items": told, "Count": len(told)}
 
     # --- writing -----------------------------------------------------------------------------------------------------
 

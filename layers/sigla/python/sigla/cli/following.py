@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from sigla.cli.asking import asking
 from sigla.cli.misuse import Misuse, Refused
@@ -30,11 +30,12 @@ def follow(args: argparse.Namespace, urls: list[str]) -> int:
         target, source = cast("AwsStore", one), cast("AwsStore", other)
         _check_or_arm(args, (here, target), (there, source))
         while True:
-            is_well = _turn(target, source)
+            turn = _turn(target, source)
             if args.once:
-                return 0 if is_well else 1
+                return 0 if turn.is_well else 1
             try:
-                target.clock.sleep(PERIOD_S)
+                if not turn.copies:
+                    target.clock.sleep(PERIOD_S)
             except KeyboardInterrupt:
                 return 0
 
@@ -68,8 +69,14 @@ def _check_or_arm(
     give_second_region(source, target)
 
 
-def _turn(here: "AwsStore", there: "AwsStore") -> bool:
-    """Whether nothing has to be looked into."""
+class _Turn(NamedTuple):
+    """is_well: nothing has to be looked into. copies: the next one is to go on at once."""
+
+    is_well: bool
+    copies: bool = False
+
+
+def _turn(here: "AwsStore", there: "AwsStore") -> _Turn:
     from sigla.errors import StoreError
     from sigla.stores.dynamodb.region_turns import STOPS, RegionTurns
 
@@ -78,10 +85,11 @@ def _turn(here: "AwsStore", there: "AwsStore") -> bool:
         led, followed = (dict[str, Any](turn()) for turn in turns)
     except StoreError as silent:
         print(f"{shown_time(here.clock.now())}  {silent}", flush=True)
-        return False
+        return _Turn(is_well=False)
     print(f"{shown_time(here.clock.now())}  {_line(led, followed)}", flush=True)
     stopped = followed.get("apart") or any(did.get(why) for did in (led, followed) for why in STOPS)
-    return not (stopped or followed.get("waiting_ms", 0) >= PATIENCE_MS)
+    waits = followed.get("waiting_ms", 0) >= PATIENCE_MS
+    return _Turn(is_well=not (stopped or waits), copies="subjects" in followed)
 
 
 def _line(led: Mapping[str, Any], followed: Mapping[str, Any]) -> str:
@@ -95,7 +103,11 @@ def _line(led: Mapping[str, Any], followed: Mapping[str, Any]) -> str:
     if followed.get("given_up"):
         return "The follower was given up: `sigla rejoin` has it follow again."
     if followed["role"] == "joining":
-        return "The copy is complete." if followed["copied"] else "Copying. It begins 20 minutes after the first role."
+        if followed["copied"]:
+            return "The copy is complete."
+        if "subjects" in followed:
+            return f"Copying: {followed['subjects']:,} subjects and {followed['objects']:,} objects are here so far."
+        return "Copying. It begins 20 minutes after the first role."
     if followed["role"] != "follower" or "behind_ms" not in followed:
         return f"The follower is {followed['role']} of epoch {followed['epoch']} now."
     said = f"{followed['carry_out']} commits brought; complete up to {followed['behind_ms'] / 1000:.0f} s ago."

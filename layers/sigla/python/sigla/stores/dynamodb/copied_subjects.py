@@ -7,7 +7,8 @@ number of their own, and entries of its history come with commits of these, too:
     HEAD   the subject in the list of all, and its name, while it has versions
 
 What follows from a row is written before it, and taken away before it: so whoever goes on after a crash finds by the
-rows that stand what is still to be done.
+rows that stand what is still to be done. And where no head stands, nothing stands: what is written at once comes with
+it, and a head that says nothing comes before what is too much for that.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ from sigla.errors import Conflict
 from sigla.model import DEFAULT_CONTEXT, BodyKey, Subject
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.actions import Action, Key, delete, put
+from sigla.stores.dynamodb.copy_writing import fits
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import Item
@@ -37,11 +39,12 @@ def attributes(item: Item) -> Item:
 def partition(tools: Tools, subject: Subject) -> Rows:
     """As it stands; raises Conflict where others write to the subject all the time."""
     place = tools.places.head(subject)
+    before = moved(tools.table.get(place))
     for _ in range(TRIES):
-        before = _moved(tools.table.get(place))
         found = standing_rows(tools, subject)
         head = tools.table.get(place)
-        if _moved(head) == before:
+        seen, before = before, moved(head)
+        if before == seen:
             return {**found, **({keys.HEAD: head} if head else {})}
     raise Conflict("a subject was not copied: it has too many writers")
 
@@ -52,11 +55,23 @@ def standing_rows(tools: Tools, subject: Subject) -> Rows:
     return {item["sk"]: item for item in tools.table.query(pk) if item["sk"] != keys.SETTINGS}
 
 
-def _moved(head: Item | None) -> int:
+def moved(head: Item | None) -> int:
+    """How often, by its revision."""
     return head.get("revision", 0) if head else 0
 
 
-def differences(places: Places, subject: Subject, wanted: Rows, found: Rows) -> Iterator[list[Action]]:
+def is_absent(wanted: Rows, head: Item | None) -> bool:
+    """Whether nothing of the subject stands there. head: as it stands there."""
+    return head is None and (keys.HEAD in wanted or all(sk.startswith(keys.COMMIT) for sk in wanted))
+
+
+def unit(places: Places, subject: Subject, wanted: Rows, found: Rows) -> list[Action]:
+    """What has to be written where `found` is, in this order (`copy_writing.CopyWriter.write`)."""
+    actions = [action for group in _differences(places, subject, wanted, found) for action in group]
+    return actions if found or fits(actions) else [put(places.head(subject), {}), *actions]
+
+
+def _differences(places: Places, subject: Subject, wanted: Rows, found: Rows) -> Iterator[list[Action]]:
     """What has to be written where `found` is, each group before the next one."""
     for sk, item in found.items():
         if sk not in wanted and not sk.startswith(keys.COMMIT):

@@ -26,7 +26,8 @@
     reads         by, subject, day, expires: who read an id last, and on which day; and day: since when that is noted
     journal       form, expires; then segment: the number of the segment that tells it, or aside: why none does
     aside, apart  row, position: a commit of another region that waits for another one, or that diverges
-    COPYING       owner, since, after, copied, complete: how far the copy of another region's table is (`copying`)
+    COPYING       owner, since, after, copied, bodies, pointers, complete: how far the copy of another region's table is
+                  (`copying`); rows, objects: how many it has; and on a row for each lane the owner (`copy_writing`)
     COMPLETE      at: the moment up to which all that was committed in the other region is here (`comparing`)
     INSTALLED     at, form, peer: which release the stack runs with which options, which other region its settings name,
                   and when it said so last (`installed`)

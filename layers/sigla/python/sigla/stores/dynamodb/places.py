@@ -107,6 +107,10 @@ class Places:
     def copying(self) -> Key:
         return keys.copying_pk(self.registry), keys.COPYING
 
+    def copying_lane(self, number: int) -> Key:
+        """Checked by one transaction of a copy at a time."""
+        return keys.copying_pk(self.registry), f"{keys.COPYING}#{number}"
+
     def copying_alone(self) -> Key:
         return keys.copying_pk(self.registry), keys.ALONE
 

@@ -15,7 +15,7 @@ Each turn may be cut off, repeated, and done by several at once.
 """
 
 from collections import Counter
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, assert_never
 
@@ -127,16 +127,19 @@ class RegionTurns:
             return {"restored": True}
         if _is_given_up(role, theirs):
             return {"given_up": True}
-        if not _is_known(role, theirs) or not self._copies_alone(until):
+        if not _is_known(role, theirs):
             return {"copied": False}
+        is_copied, has = self._copies_alone(until)
+        if not is_copied:
+            return {"copied": False, **has}
         theirs = there.region.role()
         if theirs is None or theirs.kind is not RegionKind.PRIMARY or not _is_known(role, theirs):
             return {"copied": True}
         following = replace(role, kind=RegionKind.FOLLOWER, epoch=theirs.epoch, armed=theirs.armed)
         return {"copied": True, "follows": here.region.set_role(role, following)}
 
-    def _copies_alone(self, until: float) -> bool:
-        """Whether the copy is complete. A turn that finds another one at it leaves it to that one."""
+    def _copies_alone(self, until: float) -> tuple[bool, Facts]:
+        """Whether the copy is complete, and what it has. A turn that finds another one at it leaves it to that one."""
         here, there, now = self._here, self._there, self._clock.now()
         table, place, over = here.tools.table, here.tools.places.copying_alone(), now + self._alone_ms
         free = Condition("attribute_not_exists(#until) OR #until <= :now", {"now": now})
@@ -144,9 +147,10 @@ class RegionTurns:
             if self._alone_ms:
                 table.update(update(place, {"until": over}, when=free))
         except Cancelled:
-            return False
+            return False, {}
         try:
-            return TableCopy(there.tools, here.tools, there.objects, here.objects, self._clock).go_on(until)
+            with closing(TableCopy(there.tools, here.tools, there.objects, here.objects, self._clock)) as copy:
+                return copy.go_on(until), dict(copy.has)
         finally:
             if self._alone_ms:
                 with suppress(Cancelled, StoreError):

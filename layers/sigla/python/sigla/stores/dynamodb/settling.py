@@ -7,7 +7,7 @@ generations       rows that a purge has left behind are swept
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -43,9 +43,9 @@ class _Shared:
 
 
 class Settling:
-    """write: takes groups of actions, each before the next one."""
+    """write: takes groups of actions, in no order."""
 
-    def __init__(self, tools: Tools, write: Callable[[Iterable[Iterable[Action]]], None]) -> None:
+    def __init__(self, tools: Tools, write: Callable[[Iterable[Sequence[Action]]], None]) -> None:
         self._tools = tools
         self._write = write
 

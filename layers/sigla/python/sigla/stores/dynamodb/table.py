@@ -40,6 +40,8 @@ PATIENCE_MS = 5_000
 MOST_ACTIONS = 100
 MOST_READ = 100
 MOST_WRITTEN = 25
+MOST_SCANNED = 1_000
+"""Items of a page: some hundred kilobytes, told in a part of the time after which a call is given up."""
 
 LONGEST_PK, LONGEST_SK = 2_048, 1_024
 """Bytes of a key. Nothing that is longer can be there, and DynamoDB refuses the question."""
@@ -154,10 +156,25 @@ class Table:
                 return
             arguments["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
 
-    def scan(self, after: Key | None = None) -> tuple[list[Item], Key | None]:
-        """Some items of the whole table, each partition's together and by sort key; and after which the others come."""
-        begin = {"ExclusiveStartKey": dict(zip(("pk", "sk"), map(written, after), strict=True))} if after else {}
-        answer = self._call("scan", TableName=self._name, ConsistentRead=True, **begin)
+    def scan(
+        self, after: Key | None = None, *, where: Condition | None = None, only: Sequence[str] = ()
+    ) -> tuple[list[Item], Key | None]:
+        """Some items of the whole table, each partition's together and by sort key; and after which the others come.
+
+        where: which of them are told; only: these attributes. All are read, and paid for.
+        """
+        names = {f"#{name}": name for name in ("pk", "sk", *only)}
+        more: dict[str, Any] = {}
+        if only:
+            more = {"ProjectionExpression": ", ".join(names), "ExpressionAttributeNames": names}
+        if where is not None:
+            values = {f":{name}": written(value) for name, value in where.values.items()}
+            used = {name: value for name, value in names.items() if only or name in where.text}
+            more |= {"FilterExpression": where.text, "ExpressionAttributeValues": values}
+            more |= {"ExpressionAttributeNames": used}
+        if after:
+            more["ExclusiveStartKey"] = dict(zip(("pk", "sk"), map(written, after), strict=True))
+        answer = self._call("scan", TableName=self._name, ConsistentRead=True, Limit=MOST_SCANNED, **more)
         last = answer.get("LastEvaluatedKey")
         return [*map(read_item, answer["Items"])], (last["pk"]["S"], last["sk"]["S"]) if last else None
 
