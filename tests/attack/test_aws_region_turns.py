@@ -1,9 +1,10 @@
 """Two regions of one registry, each with its turn: one follows the other, until it is promoted."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from itertools import count
+from math import inf
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,15 +15,18 @@ from sigla.errors import Closed, StoreError
 from sigla.functions.journal import CUT_OFF_MS
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.shipping import NotAllowed
+from sigla.registry import Registry
 from sigla.stores.dynamodb import imports
 from sigla.stores.dynamodb.actions import update
 from sigla.stores.dynamodb.changes import is_marked
+from sigla.stores.dynamodb.comparing import JournalComparison
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.aws import failing
 from tests.attack.aws_replay import check_equal, stores
-from tests.attack.ports import At, Between, client
+from tests.attack.ports import At, Between, Call, client
 from tests.attack.replay import TRAFFIC, ask
 from tests.attack.stories import HISTORY, THREE, config, delete, mode, register
 from tests.attack.test_aws_copying import account, two
@@ -217,3 +221,32 @@ def is_being_cleared(world: World) -> bool:
     return any(
         is_marked(item["revision"]["S"]) for item in found if item["sk"]["S"] == keys.SETTINGS and "revision" in item
     )
+
+
+def test_what_was_about_to_be_carried_out_is_not_in_a_later_epoch(regions: Regions) -> None:
+    """It took writes in between, and the commit may be one that the other region has lost by now."""
+    regions.join()
+    here, there = regions.store(regions.b), regions.store(regions.a)
+    late = JournalComparison(here, there, regions.role(regions.b))
+    register("late")(regions.a.registry)
+    assert next(late.missing(0), None) is not None
+    for epoch, kind in ((2, RegionKind.PRIMARY), (3, RegionKind.FOLLOWER)):
+        regions.become(regions.b, replace(regions.role(regions.b), epoch=epoch, kind=kind))
+    with pytest.raises(NotAllowed):
+        late.catch_up(inf)
+    assert next(late.missing(0), None) is not None
+
+
+def test_a_commit_that_was_decided_in_an_epoch_that_is_over_is_decided_anew(regions: Regions) -> None:
+    """Between its decision and its transaction the other region was the primary: what the journal tells is of now."""
+    regions.join()
+
+    def there_and_back(call: Call, carry_out: Callable[[], Any]) -> Any:
+        if call.is_commit and regions.role(regions.a).epoch == 1:
+            for epoch, kind in ((2, RegionKind.FOLLOWER), (3, RegionKind.PRIMARY)):
+                regions.become(regions.a, replace(regions.role(regions.a), epoch=epoch, kind=kind))
+        return carry_out()
+
+    with closing(regions.store(regions.a, there_and_back)) as store:
+        register("late")(Registry(store.catalog, store.bodies, regions.clock))
+        assert max(store.journal.read(), key=lambda each: each[0])[1]["epoch"] == 3
