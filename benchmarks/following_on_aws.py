@@ -39,6 +39,7 @@ from sigla.stores.dynamodb.copy_writing import LANES
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
+from sigla.stores.dynamodb.table import MOST_SCANNED
 from sigla.stores.s3.copied_objects import AT_ONCE
 
 SCHEMAS, FEW = 20_000, 40
@@ -156,7 +157,9 @@ class Pair:
 
         begun = time.perf_counter()
         with ThreadPoolExecutor(LANES) as pool:
-            for page in clients.dynamodb.get_paginator("scan").paginate(TableName=self._table, ConsistentRead=True):
+            for page in clients.dynamodb.get_paginator("scan").paginate(
+                TableName=self._table, ConsistentRead=True, PaginationConfig={"PageSize": MOST_SCANNED}
+            ):
                 list(pool.map(write, (page["Items"][at : at + 25] for at in range(0, len(page["Items"]), 25))))
         with ThreadPoolExecutor(AT_ONCE) as pool:
             for page in clients.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET):
