@@ -6,11 +6,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
+import boto3
 import pytest
 
 from sigla import opening
 from sigla.cli import main
 from sigla.cli import rejoin as rejoining
+from sigla.keys import body_object
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.store import Store
 from sigla.regions import giving, rules
@@ -20,8 +22,10 @@ from sigla.settings import Address
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_draft, a_text
 from tests.cli.test_regions import Urls, bring, roles, runs, silent, store, urls
+from tests.contract.engines import BUCKET, REGION
 from tests.unit.registry.tell import s
 
 __all__ = ["urls"]
@@ -211,3 +215,22 @@ def test_bodies_are_there_before_their_versions(apart: Urls) -> None:
     rejoin(here, there)
     with store(here) as b:
         assert b.bodies.get(BodyKey(".", SchemaId(4))).schema.text == a_text("TakenThere")
+
+
+def lose(held: Store, key: BodyKey) -> None:
+    if isinstance(held, AwsStore):
+        boto3.client("s3", region_name=REGION).delete_object(Bucket=BUCKET, Key=body_object("default", key))
+    else:
+        assert isinstance(held, EmbeddedStore)
+        with held.group():
+            held._unit.connection.execute("DELETE FROM content WHERE id = ?", (key.id,))
+
+
+def test_a_body_that_the_old_region_has_lost_is_read_where_it_was_handed_over(apart: Urls) -> None:
+    here, there = apart
+    with store(there) as a, store(here) as b:
+        key = BodyKey(".", SchemaId(3))
+        b.bodies.put(key, a.bodies.get(key))
+        lose(a, key)
+    assert rejoin(here, there) == 1
+    check_brought(here)

@@ -11,6 +11,7 @@ Nothing that stands is changed. Cut off anywhere, it is done again: what is ther
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final, NamedTuple
@@ -18,10 +19,11 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from sigla import journal
+from sigla.errors import BodyLost
 from sigla.journal.replay import Put, State, TopicRecord, key_of, replayed
-from sigla.model import BodyKey, Guid, Subject
+from sigla.model import Body, BodyKey, Guid, Subject
 from sigla.ports.bodies import Bodies
-from sigla.ports.in_front import CatalogInFront
+from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.replaying import Shipment
 from sigla.registry.resources import Resources
 from sigla.upkeep.importing import CONFLICTING, Report, import_state
@@ -58,9 +60,31 @@ class _Admitting(CatalogInFront):
         """It is of the other region, and it is known which content it has there."""
 
 
+class _InEither(BodiesInFront):
+    """Bodies of the other region; one that is lost there may stand here: a new one is put into both regions."""
+
+    def __init__(self, there: Bodies, here: Bodies) -> None:
+        super().__init__(there)
+        self._here = here
+
+    def get(self, key: BodyKey) -> Body:
+        try:
+            return super().get(key)
+        except BodyLost:
+            with suppress(BodyLost):
+                return self._here.get(key)
+            raise
+
+    def get_many(self, keys: Sequence[BodyKey]) -> list[Body]:
+        try:
+            return super().get_many(keys)
+        except BodyLost:
+            return [self.get(key) for key in keys]
+
+
 def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejoined:
     """Brings commits of the other region. there: its bodies. Raises StoreError, RowUnreadable."""
-    rows = [_row(each) for each in shipments]
+    rows, there = [_row(each) for each in shipments], _InEither(there, here.bodies)
     told = _with_buried(replayed(_records(rows, there)), rows, there)
     resources = replace(here, catalog=_Admitting(here.catalog))
     for _ in range(_TRIES):
