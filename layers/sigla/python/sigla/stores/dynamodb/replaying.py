@@ -24,6 +24,7 @@ from sigla.model import BodyKey, SchemaId
 from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
+from sigla.regions.nouns import RegionKind
 from sigla.regions.replay import Move, Needs, RestsOn, Verdict, verdict_by_numbers
 from sigla.regions.shipping import BodyDiverged, NotAllowed
 from sigla.registry.tombstones import settle
@@ -77,7 +78,8 @@ class _ReplayTools(Tools):
 class AwsReplayer(KeptCommits):
     """A `ports.WaitingReplayer` of another table.
 
-    allowed: checks that stand in each transaction; NotAllowed if one fails. since: as of `KeptCommits`.
+    allowed: checks that stand in each transaction; NotAllowed if one fails. since: as of `KeptCommits`; 0 where this
+    region does not follow.
     """
 
     def __init__(
@@ -132,6 +134,14 @@ class AwsReplayer(KeptCommits):
     def needs(self, shipment: Shipment) -> Needs:
         return ToldCommit.of(shipment).needs(self._places)
 
+    def put_aside(self, shipment: Shipment) -> None:
+        self._check_follows()
+        super().put_aside(shipment)
+
+    def set_apart(self, shipment: Shipment) -> None:
+        self._check_follows()
+        super().set_apart(shipment)
+
     # --- deciding ----------------------------------------------------------------------------------------------------
 
     def _verdict(self, told: ToldCommit) -> Verdict:
@@ -142,6 +152,12 @@ class AwsReplayer(KeptCommits):
         moves = [Move(told_number, numbers[name]) for name, told_number in needs.moves.items()]
         rests = [RestsOn(least, numbers[name]) for name, least in needs.rests.items()]
         return verdict_by_numbers(moves, rests, is_told=row in found)
+
+    def _check_follows(self) -> None:
+        """Before what is written outside of the transaction: whoever slept may find another role. Raises NotAllowed."""
+        role = self._tools.fence.read() if self._since else None
+        if role is not None and (role.kind, role.epoch) != (RegionKind.FOLLOWER, self._since):
+            raise NotAllowed("this region does not follow any more")
 
     def _check_allowed(self, moved: Conflict | Cancelled) -> None:
         """Raises NotAllowed. An item that is missing is not told: it is looked at."""
@@ -156,6 +172,8 @@ class AwsReplayer(KeptCommits):
     def _execute(self, told: ToldCommit, shipment: Shipment) -> Sequence[BodyKey]:
         """The ids that it buried. Raises Conflict, Cancelled, BodyDiverged, OutcomeUnknown, StoreError."""
         change = journal.change_of(told.row, self._catalog)
+        if change.ids:
+            self._check_follows()
         for key in sorted(change.ids):
             told_body, held = shipment.bodies.get(key), not isinstance(change, IdBuried)
             shipping.bring(self._bodies, key, told_body, held=held, is_known=self.is_known)
@@ -247,6 +265,8 @@ class AwsReplayer(KeptCommits):
 
     def _number(self, change: Change) -> None:
         """No id that the source has given is given here one day; where there are roles, ceilings see to that."""
+        if self._since:
+            return
         reached = {key.context: SchemaId(max(key.id, 1)) for key in sorted(change.ids)}
         if isinstance(change, NumberingSet):
             reached[change.context] = change.after

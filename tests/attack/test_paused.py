@@ -1,0 +1,108 @@
+"""Commands of two regions in AWS, paused at each of their requests while another one runs to its end.
+
+Or a client's request does, or a minute's turn of both stacks, or a table is restored. Then the paused one goes on, and
+an operator follows the run book. No id means two things, what was acknowledged is there, every command has said the
+truth, and one region takes writes while the other one follows.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import count
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.attack.paused_checks import ids_with_two_meanings, not_at_its_end, untrue
+from tests.attack.paused_land import Land, Outcome, in_one_thread, unpaused
+from tests.attack.paused_matrix import PAUSED, SITUATIONS, WHOLE, Run, good_end
+
+
+class Pausing:
+    """Before the `number`-th request of what is paused, something else runs to its end."""
+
+    def __init__(self, land: Land, number: int, meanwhile: Run) -> None:
+        self._land = land
+        self._left = number
+        self._meanwhile = meanwhile
+        self.is_over = False
+        self.did: Outcome | None = None
+
+    def __call__(self, _: str) -> None:
+        self._left -= 1
+        if self._left < 0 and not self.is_over:
+            self.is_over = True
+            self.did = self._meanwhile(self._land, unpaused)
+
+
+class Start(NamedTuple):
+    land: Land
+    moment: Any
+
+
+@pytest.fixture(scope="module")
+def starts() -> Iterator[Mapping[str, Start]]:
+    """Each situation, made once."""
+    with in_one_thread():
+        made = {}
+        for name, situation in SITUATIONS.items():
+            situation(land := Land())
+            made[name] = Start(land, land.copied())
+        yield made
+
+
+def wrong(start: Start, paused: str, meanwhile: str, number: int) -> list[str] | None:
+    """What does not hold; None where what is paused has no more requests than that."""
+    land = start.land
+    land.put_back(start.moment)
+    for which in "AB":
+        land.function(which)  # which remembers what it has read
+    pausing = Pausing(land, number, WHOLE[meanwhile])
+    done = PAUSED[paused](land, pausing)
+    if not pausing.is_over:
+        return None
+    found = [*untrue(land, done), *untrue(land, pausing.did), *ids_with_two_meanings(land)]
+    good_end(land)
+    return [*found, *ids_with_two_meanings(land), *not_at_its_end(land)]
+
+
+def check(start: Start, paused: str, meanwhile: str, *, step: int = 1, first: int = 0) -> int:
+    """How many runs that were."""
+    for runs in count():
+        found = wrong(start, paused, meanwhile, first + runs * step)
+        if found is None:
+            return runs
+        assert not found, f"{paused} paused before request {first + runs * step}, meanwhile {meanwhile}"
+    raise AssertionError
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_whatever_has_begun_comes_to_a_good_end(situation: str, starts: Mapping[str, Start]) -> None:
+    start = starts[situation]
+    start.land.put_back(start.moment)
+    good_end(start.land)
+    assert not [*ids_with_two_meanings(start.land), *not_at_its_end(start.land)]
+
+
+@pytest.mark.parametrize(
+    "situation, paused, meanwhile",
+    [
+        ("healthy", "promote B", "promote B"),
+        ("healthy", "promote B", "undo B"),
+        ("healthy", "promote B", "B leads, A by force"),
+        ("healthy", "turns", "B leads, A by force"),
+        ("healthy", "turns", "B by force, A rejoins"),
+        ("healthy", "turns", "turns"),
+        ("healthy", "register at A", "promote B"),
+        ("healthy", "import at A", "B by force, A rejoins"),
+        ("healthy", "dismiss at A", "register at A"),
+        ("promoted_by_force", "rejoin A", "rejoin A"),
+        ("promoted_by_force", "rejoin A", "B by force, A rejoins and leads"),
+        ("joining", "turns", "dismiss at B"),
+        ("rejoining", "rejoin A", "dismiss at B"),
+        ("primary_restored_and_passed_over", "rejoin A", "rejoin A"),
+    ],
+)
+def test_what_is_paused_goes_on_as_if_nothing_had_been(
+    situation: str, paused: str, meanwhile: str, starts: Mapping[str, Start]
+) -> None:
+    """A part of all: at every fifth request."""
+    assert check(starts[situation], paused, meanwhile, step=5, first=1) > 0
