@@ -99,8 +99,8 @@ def test_one_that_sleeps_between_two_deletes_takes_none_away_afterwards(
     slow.before("forget")
     scan, others = type(a.tools.table).scan, list[bool]()
 
-    def slept(*arguments: Any) -> Any:
-        found = scan(*arguments)
+    def slept(*arguments: Any, **named: Any) -> Any:
+        found = scan(*arguments, **named)
         if not others:
             others.append(True)
             Rejoin(regions, b, a).end()

@@ -8,7 +8,7 @@ from sigla import opening
 from sigla.cli import main, promote
 from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId
-from sigla.regions.nouns import Role
+from sigla.regions.nouns import RegionKind, Role
 from sigla.stores.dynamodb.store import AwsStore
 from tests.build import a_body, a_text
 from tests.cli.test_regions import Captured, Urls, called, planned, roles, silent, store, urls
@@ -105,7 +105,7 @@ def test_a_primary_that_does_not_answer_is_waited_for_a_moment(capsys: Captured)
         def set_role(self, seen: Role | None, role: Role) -> bool:
             raise AssertionError((seen, role))
 
-    told = promote._close(Silent(), 1)
+    told = promote._close(Silent(), Role(1, RegionKind.FOLLOWER))
     assert (
         told == "The other region could not be closed (no answer): it may take writes until it is told of this epoch."
     )

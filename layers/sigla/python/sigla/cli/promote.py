@@ -185,7 +185,7 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
     tell_of_force(str(here), is_closed=is_closed)
     if not asking(args)("Promote it by force?"):
         raise Refused("Nothing was changed.")
-    was_closed = _close(primary, role.epoch) if primary and role else ""
+    was_closed = _close(primary, role) if primary and role else ""
     done = opening.promote_by_force(here, store)
     print(f"{here} is the primary of epoch {done.role.epoch}, by force.")
     print(was_closed or "The other region was not asked to close: it may take writes until it is told of this epoch.")
@@ -241,8 +241,8 @@ def _check_other_is_lost(args: argparse.Namespace, ours: "Role", other: "Roles |
     check_is_lost(args, ours.other_url, ours, why_not_opened)
 
 
-def _close(primary: "Roles", epoch: int) -> str:
-    """What became of it, a sentence."""
+def _close(primary: "Roles", ours: "Role") -> str:
+    """What became of it, a sentence. Raises NotOneRegistry."""
     from sigla.errors import StoreError
     from sigla.regions import promotion
     from sigla.regions.giving import carried_out
@@ -250,7 +250,7 @@ def _close(primary: "Roles", epoch: int) -> str:
 
     pool = ThreadPoolExecutor(1)
     try:
-        closed = pool.submit(carried_out, promotion.closed(primary, epoch)).result(CLOSING_S)
+        closed = pool.submit(carried_out, promotion.passed_over(ours, primary)).result(CLOSING_S)
     except (StoreError, RoleChanged, TimeoutError) as silent:
         why = f" ({silent})" if str(silent) else ""
         return f"The other region could not be closed{why}: it may take writes until it is told of this epoch."

@@ -27,6 +27,7 @@ from sigla.regions.refusals import (
     AlreadyPromoted,
     GivenUp,
     NoSecondRegion,
+    NotOneRegistry,
     NotOut,
     NotRehearsed,
     NotTheFollower,
@@ -131,6 +132,14 @@ def forced(here: Roles, *, now: int, seen: int = 0) -> Course[Promotion]:
     role = replace(_primary(ours, ours), epoch=later, peer=where, token="", reconciled=False, adopts=True)
     role = role.with_trace(Trace(ours.peer, where, seen))
     return Promotion((yield from set_role(here, ours, role)), changed=True)
+
+
+def passed_over(ours: Role, there: Roles) -> Course[bool]:
+    """Closes the region that is passed over by this one, as `closed` does. Raises NotOneRegistry as well."""
+    theirs: Role | None = yield there.role
+    if theirs is not None and theirs.is_of_another_registry(ours):
+        raise NotOneRegistry
+    return (yield from closed(there, ours.epoch))
 
 
 def closed(there: Roles, epoch: int, *, at: str = "", lacks: bool = False) -> Course[bool]:
@@ -240,9 +249,11 @@ def _role(at: Roles) -> Course[Role]:
 
 
 def both_roles(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
-    """Raises NoSecondRegion."""
+    """Raises NoSecondRegion, NotOneRegistry."""
     ours = yield from _role(here)
     theirs = yield from _role(there)
+    if theirs.is_of_another_registry(ours):
+        raise NotOneRegistry
     return ours, theirs
 
 

@@ -110,6 +110,12 @@ class NoSecondRegion(NotPromoted):
     text = "This registry has no second region: nothing is promoted, and none follows it"
 
 
+class NotOneRegistry(NotPromoted):
+    text = (
+        "These are regions of two registries, which know nothing of each other: nothing was changed. Look at the URLs"
+    )
+
+
 class NotTheFollower(NotPromoted):
     text = "This command is for {wanted}, and the region is the {kind} of epoch {epoch}: give the URL of the other one"
 

@@ -29,6 +29,7 @@ from sigla.regions.refusals import (
     GivenUp,
     NoSecondRegion,
     NotFollowed,
+    NotOneRegistry,
     NotPromoted,
     RegionNotDone,
     RegionRefused,
@@ -297,7 +298,9 @@ class ServedRegion:
             theirs = there.role()
             if theirs is not None and theirs.is_of(ours) and theirs.epoch > ours.epoch:
                 raise GivenUp(epoch=ours.epoch, theirs=theirs.epoch)
-            closed = carried_out(promotion.closed(there, ours.epoch))
+            closed = carried_out(promotion.passed_over(ours, there))
+        except NotOneRegistry:
+            return f"Another registry answers at {there.shown}: it is left alone."
         except (StoreError, RoleChanged) as silence:
             return f"The other region could not be closed ({silence}): it may take writes until this one reaches it."
         return "The other region is closed." if closed else "The other region still takes writes."

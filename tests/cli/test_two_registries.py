@@ -1,0 +1,42 @@
+"""A mistyped URL names a region of another registry: no command of two regions changes anything of it."""
+
+from dataclasses import replace
+
+import pytest
+
+from sigla.cli import main
+from sigla.regions.nouns import RegionKind, Role
+from tests.cli.test_regions import Captured, Urls, planned, roles, store, urls
+
+__all__ = ["urls"]
+
+
+def of_another(url: str, kind: RegionKind) -> Role:
+    """The region at a URL is one of a registry that the other URL's region has never heard of."""
+    with store(url) as held:
+        seen = held.region.role()
+        assert seen
+        role = replace(seen, kind=kind, name="X", peer="Y", at="dynamodb+s3://elsewhere/bucket?region=us-east-1")
+        assert held.region.set_role(seen, role)
+        return role
+
+
+@pytest.mark.parametrize("way", [(), ("--undo",), ("--force",)], ids=["planned", "undo", "force"])
+def test_a_promotion_of_two_registries_is_refused(urls: Urls, way: tuple[str, ...], capsys: Captured) -> None:
+    here, there = urls
+    of_another(there, RegionKind.PRIMARY)
+    before = roles(here, there)
+    assert main([*planned(here, there), *way]) == 2
+    assert "These are regions of two registries, which know nothing of each other" in capsys.readouterr().err
+    assert roles(here, there) == before
+
+
+@pytest.mark.parametrize("kind", [RegionKind.PRIMARY, RegionKind.FOLLOWER])
+def test_a_region_of_another_registry_forgets_nothing(urls: Urls, kind: RegionKind, capsys: Captured) -> None:
+    here, there = urls
+    assert main(["promote", here, "--force", "--yes"]) == 0
+    of_another(there, kind)
+    before = roles(here, there)
+    assert main(["rejoin", there, "--primary", here, "--yes"]) == 2
+    assert "These are regions of two registries" in capsys.readouterr().err
+    assert roles(here, there) == before
