@@ -44,8 +44,8 @@ NAMING = Work(Trips((("BatchGetItem",), ("PutEvents",)), read=1), own_ms=10 + FA
 """The primary names a commit to the other region."""
 NAMING_NOTHING = Work(Trips((("BatchGetItem",),), read=1), lines=NAMED_LINE + OVERHEAD)
 """The follower's own stream: what it was told stands in its journal, too."""
-_BEFORE = (*[("BatchGetItem",)] * 2, ("GetObject",), *[("BatchGetItem",)] * 2, ("GetObject",))
-_AFTER = (*[("BatchGetItem",)] * 4, ("TransactWriteItems",), ("BatchGetItem",), ("GetObject",), ("BatchGetItem",))
+_BEFORE = (*[("BatchGetItem",)] * 2, ("GetObject",), *[("BatchGetItem",)] * 3, ("GetObject",))
+_AFTER = (*[("BatchGetItem",)] * 3, ("TransactWriteItems",), ("BatchGetItem",), ("GetObject",), ("BatchGetItem",))
 HEARING = Work(
     Trips((*_BEFORE, *_AFTER, ("Query",)), read=16, write=16),
     own_ms=20 + 2 * FAR_MS,
