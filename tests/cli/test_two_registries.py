@@ -1,4 +1,7 @@
-"""A mistyped URL names a region of another registry: no command of two regions changes anything of it."""
+"""A mistyped URL names a region of another registry: no command of two regions changes anything of it.
+
+Tables tell that by names and URLs, directories by what was drawn when the registry got its first follower.
+"""
 
 from dataclasses import replace
 
@@ -10,20 +13,30 @@ from tests.cli.test_regions import Captured, Urls, planned, roles, store, urls
 
 __all__ = ["urls"]
 
+ELSEWHERE, HERE = (f"dynamodb+s3://{name}/bucket?region=us-east-1" for name in ("elsewhere", "here"))
+
 
 def of_another(url: str, kind: RegionKind) -> Role:
     """The region at a URL is one of a registry that the other URL's region has never heard of."""
     with store(url) as held:
         seen = held.region.role()
         assert seen
-        role = replace(seen, kind=kind, name="X", peer="Y", at="dynamodb+s3://elsewhere/bucket?region=us-east-1")
+        role = replace(seen, kind=kind, name="X", peer="Y", at=ELSEWHERE, pair="x" * url.startswith("file:"))
         assert held.region.set_role(seen, role)
         return role
+
+
+def of_one(url: str) -> None:
+    with store(url) as held:
+        seen = held.region.role()
+        assert seen
+        assert held.region.set_role(seen, replace(seen, pair="b" * url.startswith("file:"), peer=HERE, traces=""))
 
 
 @pytest.mark.parametrize("way", [(), ("--undo",), ("--force",)], ids=["planned", "undo", "force"])
 def test_a_promotion_of_two_registries_is_refused(urls: Urls, way: tuple[str, ...], capsys: Captured) -> None:
     here, there = urls
+    of_one(here)
     of_another(there, RegionKind.PRIMARY)
     before = roles(here, there)
     assert main([*planned(here, there), *way]) == 2
@@ -35,6 +48,7 @@ def test_a_promotion_of_two_registries_is_refused(urls: Urls, way: tuple[str, ..
 def test_a_region_of_another_registry_forgets_nothing(urls: Urls, kind: RegionKind, capsys: Captured) -> None:
     here, there = urls
     assert main(["promote", here, "--force", "--yes"]) == 0
+    of_one(here)
     of_another(there, kind)
     before = roles(here, there)
     assert main(["rejoin", there, "--primary", here, "--yes"]) == 2

@@ -5,7 +5,7 @@ import secrets
 import shlex
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 from sigla.cli import place, progress
@@ -83,6 +83,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 def run(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
+    from sigla.errors import StoreError
+
     if are_served([args.follower, *([args.primary] if args.primary else [])]):
         return promote_served(args)
     here = address_of_region(args.follower, args.registry)
@@ -95,6 +97,8 @@ def run(args: argparse.Namespace) -> int:
     if here.scheme == there.scheme == "file" and not (args.force or args.undo):
         _check_url(args.url)
     with refusals(), opened_pair(here, there) as regions:
+        with suppress(StoreError) if args.force else nullcontext():
+            check_one_registry(regions)
         if args.undo:
             return _undo(regions, there)
         if args.force:
@@ -291,6 +295,17 @@ def opened_pair(here: "Address", there: "Address") -> "Iterator[TwoRegions]":
 
     with place.explained(f"{here} or {there}"), opening.regions(here, there) as regions:
         yield regions
+
+
+def check_one_registry(regions: "TwoRegions") -> None:
+    """Tables know each other by their URLs besides. Raises NotOneRegistry, StoreError."""
+    from sigla.regions.refusals import NotOneRegistry
+
+    if regions.pair.urls is None:
+        return
+    ours, theirs = regions.here.region.role(), regions.there.region.role()
+    if ours is not None and theirs is not None and ours.is_of_another_registry(theirs, regions.pair.urls):
+        raise NotOneRegistry
 
 
 @contextmanager

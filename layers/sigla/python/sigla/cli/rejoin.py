@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Refused
-from sigla.cli.promote import address_of_region, adopt_keys, opened_pair, refusals, tell_to_follow
+from sigla.cli.promote import address_of_region, adopt_keys, check_one_registry, opened_pair, refusals, tell_to_follow
 from sigla.cli.regions_told import put_into_report, tell, tell_left
 from sigla.cli.served_regions import are_served, rejoin_served
 from sigla.terminal.addresses import add_registry_option
@@ -81,6 +81,7 @@ def run(args: argparse.Namespace) -> int:
         return rejoin_served(args)
     old, new = address_of_region(args.old, args.registry), address_of_region(args.primary, args.registry)
     with refusals(), opened_pair(new, old) as regions:
+        check_one_registry(regions)
         return _rejoin(args, old, new, regions)
 
 

@@ -220,15 +220,18 @@ class Role:
         """Names of other regions, and URLs where it has no name."""
         return {self.peer, *self.given_up, *(each.name for each in _traces(self.traces))}
 
-    def is_of_another_registry(self, other: "Role") -> bool:
+    def is_of_another_registry(self, other: "Role", urls: tuple[str, str] = ("", "")) -> bool:
         """Whether both are sure to be of two registries: neither knows the other, nor a region that both know.
 
-        Names and pairs are drawn at random; where a role has neither, nothing is sure.
+        urls: of this region and of the other one, as roles name them; empty where that is not known. Pairs and names
+        are drawn at random; where a role has neither, nothing is sure.
         """
         if self.pair and other.pair:
             return self.pair != other.pair
-        ours, theirs = ({each.name, each.at, *each.known} - {""} for each in (self, other))
-        return bool(self.name and other.name) and not ours & theirs
+        ours, theirs = (
+            {each.name, each.at, *each.known, url} - {""} for each, url in zip((self, other), urls, strict=True)
+        )
+        return all((self.name, other.name, *urls)) and not ours & theirs
 
     def is_of(self, other: "Role | None") -> bool:
         """Whether both are of one registry, as far as it was served when it got its first role."""
