@@ -209,8 +209,8 @@ def why_not_opened(shown: str, theirs: Role, ours: Role) -> str:
         return f"{stands} This region comes back to that one: `sigla rejoin` with its URL, --primary {shown}."
     if theirs.follows(ours):
         return (
-            f"{stands} Its promotion was cut off: `sigla promote {shown}` goes on with it, and with --undo this region "
-            "takes writes again."
+            f"{stands} Its promotion was cut off: `sigla promote` for that region, with the same words as before, goes "
+            "on with it, and with --undo this region takes writes again."
         )
     return ""
 
