@@ -101,3 +101,16 @@ def test_one_that_may_have_been_given_up_is_not_opened(urls: Urls, capsys: Captu
         assert main(["promote", here, "--force", "--yes"]) == 2
     assert "comes back by `sigla rejoin` with the region that takes writes" in capsys.readouterr().err
     assert roles(here) == [("primary", 2, False)]
+
+
+def test_one_that_has_rejoined_is_not_opened(urls: Urls, capsys: Captured) -> None:
+    """The region that it has rejoined waits for it no more: another one is told how far that gives ids."""
+    here, there = urls
+    assert main(["promote", here, "--primary", there, "--force", "--yes"]) == 0
+    assert main(["rejoin", there, "--primary", here, "--yes"]) == 0
+    with lost(here):
+        assert main(["promote", there, "--force", "--yes"]) == 2
+    if there.startswith("file:"):
+        capsys.readouterr()
+        assert main(["regions", there]) == 0
+        assert "takes no writes again before `sigla rejoin` has brought it back" in capsys.readouterr().out

@@ -51,7 +51,7 @@ class Design(NamedTuple):
     rejoins. joins: no ceiling is raised at a side that has forgotten what it gave. skips: who gives its follower up
     takes the epoch after the one that this may have begun. awaits: who was promoted by force is followed once it is
     reconciled. leaves: who opens a primary that was closed takes the epoch after the one for which it was. knows: it
-    is opened only if it knows of no other region that is out.
+    is opened only if it knows of no other region that is out. ends: nor once it has begun to rejoin.
     """
 
     marks: bool = True
@@ -63,6 +63,7 @@ class Design(NamedTuple):
     awaits: bool = True
     leaves: bool = True
     knows: bool = True
+    ends: bool = True
 
 
 @dataclass
@@ -77,6 +78,8 @@ class Table:
     """Whether no region follows, and none is to be told how far ids are given."""
     forced: bool = False
     """Whether it was promoted by force, and the other one has not rejoined."""
+    vacant: bool = False
+    """Whether the one that was passed over is back and does not follow yet: none is told, and another may be faster."""
     lost: frozenset[str] = frozenset()
     """Followers that were given up and may have ids of their own."""
 
@@ -125,14 +128,14 @@ class Site:
         return True
 
     def raise_alone(self, epoch: int, ceiling: int) -> bool:
-        return self.table.alone and self.raise_own(epoch, ceiling)
+        return (self.table.alone or self.table.vacant) and self.raise_own(epoch, ceiling)
 
     def followed(self) -> Table | None:
         """By the first region that asks: from now on it is told. What it finds then it has to know."""
         table = self.table
         if table.role.kind != PRIMARY or (table.forced and self.design.awaits):
             return None
-        table.alone = False
+        table.alone = table.vacant = False
         return self.read()
 
     def raise_for(self, epoch: int, seen: Next | None, ceiling: int) -> bool:

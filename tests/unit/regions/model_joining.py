@@ -52,7 +52,10 @@ def rejoined(old: Site, new: Site, *, has_place: bool = True) -> Course[None]:
     is_passed_over = was.kind == PRIMARY and was.epoch == now.epoch - 1 and old.name not in found.lost
     lost, is_out = found.lost - {old.name}, found.forced and not is_passed_over
     is_reconciled = found.reconciled or (not lost and not is_out)
-    yield from written(new, now, now, reconciled=is_reconciled, forced=is_out, lost=lost)
+    if closed.kind == PRIMARY and old.design.ends:
+        yield from written(old, closed, closed, reconciled=False)
+    is_vacant = is_passed_over and found.forced
+    yield from written(new, now, now, reconciled=is_reconciled, forced=is_out, lost=lost, vacant=is_vacant)
     yield from written(old, closed, Role(now.epoch, JOINING))
     yield ask(old, "forget_rows")
     if not has_place:

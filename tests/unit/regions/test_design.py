@@ -133,6 +133,19 @@ def one_that_was_abandoned_is_opened(pair: Pair) -> None:
     registered(pair, pair.a, 1)
 
 
+def one_that_has_rejoined_is_opened(pair: Pair) -> None:
+    """B goes on by force, A rejoins and is cut off before it joins, and C takes its place. Then A goes on by force."""
+    Operation(pair.b.promote_by_force()).finish()
+    rejoining = Operation(model_joining.rejoined(pair.a, pair.b))
+    while pair.b.table.forced:
+        rejoining.step()
+    new = pair.take_place(pair.b, "C")
+    Operation(model_joining.joined(new, pair.b)).finish()
+    registered(pair, pair.b, 2 * BLOCK)
+    Operation(pair.a.promote_by_force()).finish()
+    registered(pair, pair.a, 1)
+
+
 @pytest.mark.parametrize(
     "left_out, story",
     [
@@ -146,6 +159,7 @@ def one_that_was_abandoned_is_opened(pair: Pair) -> None:
         ("awaits", both_are_followed_by_others),
         ("leaves", a_closed_primary_is_opened),
         ("knows", one_that_was_given_up_is_opened),
+        ("ends", one_that_has_rejoined_is_opened),
     ],
 )
 def test_each_rule_is_needed(left_out: str, story: Callable[[Pair], None]) -> None:

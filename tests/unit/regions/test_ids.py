@@ -113,6 +113,10 @@ class Pair:
         Operation(course).finish()
         if was_alone or not site.table.alone:
             return None
+        return self.take_place(site, name)
+
+    def take_place(self, site: Site, name: str) -> Site:
+        """A new region that is to follow."""
         new = Site(name, Table(Role(site.table.role.epoch, JOINING)), self.given, self.design)
         self.others |= {site.name: new, name: site}
         return new
@@ -250,6 +254,14 @@ class Dismissed(Regions):
         if new is not None:
             self.abandonments.add((site.name, other.name))
             self.sites.append(new)
+
+    @precondition(lambda self: len(self.sites) < 5)
+    @rule(at=WHICH)
+    def overtake(self, at: int) -> None:
+        """Another one, while the region that is back has not joined yet."""
+        site = self.chosen(at)
+        assume(site.table.vacant and site.table.role.kind == PRIMARY)
+        self.sites.append(self.pair.take_place(site, "ABCDE"[len(self.sites)]))
 
     @rule(new=WHICH, whole=st.booleans())
     def join(self, new: int, whole: bool) -> None:

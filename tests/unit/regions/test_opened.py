@@ -118,6 +118,21 @@ def test_an_older_copy_of_a_directory_is_not_opened(opened: Opened) -> None:
         carried_out(promotion.forced(pair.roles[0], now=NOW))
 
 
+def test_one_that_the_other_region_waits_for_no_more_is_not_opened(opened: Opened) -> None:
+    """It has rejoined, and is cut off before it joins: whoever follows the other one is told of all later blocks."""
+    for step in range(LAST):
+        pair = opened()
+        carried_out(promotion.forced(pair.roles[1], now=NOW))
+        back = rejoining.rejoined(*reversed(pair.roles), bring=lambda: None, forget=None)
+        was_cut = cut(back, step, after=True)
+        if pair.seen[1].reconciled:
+            with pytest.raises(NotToBeOpened):
+                carried_out(promotion.forced(pair.roles[0], now=NOW))
+        if not was_cut:
+            return
+    raise AssertionError
+
+
 def test_one_that_was_restored_is_not_opened(opened: Opened) -> None:
     pair = opened()
     carried_out(promotion.closed(pair.roles[0], 1))

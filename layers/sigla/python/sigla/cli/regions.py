@@ -174,7 +174,9 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
                 print(f"  waits    {number} commits {what}")
         if region.get("restored"):
             print("  stopped  its table was restored to an earlier moment: `sigla rejoin` brings it back")
-        if not region.get("reconciled", True):
+        if not region.get("reconciled", True) and region["role"] == "primary" and not region["open"]:
+            print("  open     it takes no writes again before `sigla rejoin` has brought it back")
+        elif not region.get("reconciled", True):
             print(f"  open     not all is brought from {shown_traces(region['out'])}")
             print("           `sigla rejoin` brings it; if that never comes back, `sigla regions abandon` gives it up")
     if missing is not None and shown[0]["role"] == "joining":

@@ -260,8 +260,8 @@ def both_roles(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
 def check_may_be_opened(ours: Role) -> None:
     """Whether a primary that was closed may be opened by force. Raises NotToBeOpened.
 
-    One that waits for another region may have been given up by that, which then gives ids without an end; or it is an
-    older copy. One that is alone gives ids without an end itself.
+    One that waits for another region may have been given up by that, or has begun to rejoin it: that one then gives ids
+    without an end. Or it is an older copy. One that is alone gives ids without an end itself.
     """
     if not ours.reconciled or not ours.peer:
         raise NotToBeOpened(epoch=ours.epoch)

@@ -3,7 +3,8 @@
     there: closed              it acknowledges nothing more
     what is missing            comes here (`upkeep.rejoining`), and is told
     there: known as brought    those commits are not brought again when that region is a primary one day
-    here: reconciled           ids of that region may be brought along from now on
+    there: not reconciled      it is not opened any more, should the rest be cut off: from now on ids here have no bound
+    here: reconciled           ids of that region may be brought along
     there: joining, a token    it answers for nothing by itself
     there: forgotten           rows of its catalog; how far it gave ids stays, and so do bodies and journal
     there: joining             it is filled as any region that joins
@@ -60,6 +61,8 @@ def rejoined(
     token, peer = (ANEW, url) if url else (FORGETS, tables[0] if tables else theirs.peer)
     if is_to_join:
         yield bring
+    if theirs.kind is RegionKind.PRIMARY:
+        theirs = yield from promotion.set_role(there, theirs, replace(theirs, reconciled=False))
     ours = yield from _reconciled(here, ours, theirs, tables[1] if tables else "")
     if forget is None and not url:
         return True
