@@ -259,6 +259,32 @@ def other_product() -> Iterator[str]:
             thread.join()
 
 
+def test_another_registry_where_the_primary_was_is_told_nothing_and_not_believed(tmp_path: Path) -> None:
+    """There an id means another thing, and what would be written there is not of this registry."""
+    with serving(tmp_path / "a") as a:
+        register(a, "known", INT)
+        with following(a, tmp_path / "b"):
+            pass
+    with serving() as other:
+        for name in ("others", "more"):
+            register(other, name, {"schema": json.dumps({"type": "fixed", "name": name, "size": 1})})
+        with serving(tmp_path / "b", "--follow", other.url) as b:
+            assert b.ask("GET", "/schemas/ids/1/schema").body == b'"int"'
+            for asked in (
+                ("GET", "/schemas/ids/2"),
+                ("GET", "/subjects/others/versions/1"),
+                ("POST", "/compatibility/subjects/others/versions/latest", LONG),
+                ("POST", "/subjects/mine/versions", LONG),
+            ):
+                answer = b.ask(*asked)
+                assert (answer.status, answer.json["error_code"]) == (500, 50003), asked
+            assert b.ask("GET", "/subjects").json == ["known"]
+        assert other.ask("GET", "/subjects").json == ["more", "others"]
+    with other_product() as url, serving(tmp_path / "b", "--follow", url) as b:
+        assert b.ask("GET", "/schemas/ids/1/schema").body == b'"int"'
+        assert b.ask("GET", "/schemas/ids/2").json["error_code"] == 50003
+
+
 def test_who_is_to_be_abandoned_is_told_so_that_a_person_knows_it(tmp_path: Path) -> None:
     with serving(tmp_path / "a") as a, following(a, tmp_path / "b") as b:
         name = role(a)["peer"]

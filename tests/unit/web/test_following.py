@@ -71,7 +71,9 @@ def pair() -> Iterator[Pair]:
         there.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="b"))
         clock = SystemClock()
         primary = Primary(
-            Client(served(there, partial(LeadingTable, there.journal.end), watchers=(seen.append,)), "198.51.100.7"),
+            Client(
+                served(there, partial(LeadingTable, there.journal.end, ""), watchers=(seen.append,)), "198.51.100.7"
+            ),
             "admin",
         )
         following = Following(Forwarding(primary, clock), clock.elapsed, lambda _: True, News(), clock)

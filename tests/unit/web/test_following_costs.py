@@ -53,7 +53,7 @@ def test_a_read_asks_of_a_follower_and_of_a_primary_what_it_asks_of_a_registry_t
         asked = list[list[str]]()
         tables: Mapping[str, Any] = {
             "alone": None,
-            "primary": partial(LeadingTable, store.journal.end),
+            "primary": partial(LeadingTable, store.journal.end, ""),
             "follower": partial(FollowingTable, following),
         }
         for table in tables.values():

@@ -49,7 +49,7 @@ def client(guesses: Counted) -> Iterator[Client]:
     with EmbeddedStore() as store:
         registry = Registry(store.catalog, store.bodies, FixedClock())
         options = app.HttpOptions(authenticate=Recognises(who), guesses=guesses)
-        yield Client(app.build(registry, options=options, table=partial(LeadingTable, store.journal.end)))
+        yield Client(app.build(registry, options=options, table=partial(LeadingTable, store.journal.end, "")))
 
 
 def relayed(client: Client, key: str, shown: str | None) -> Response:

@@ -12,6 +12,13 @@ MOVED: Final = "x-sigla-moved"
 """Beside the answer to a write that was sent on: what it has moved, told to the region that has sent it."""
 FOLLOWER: Final = "x-sigla-follower"
 """Beside a request that is sent on: the credentials of the follower itself, with which it asks for the journal."""
+PAIR: Final = "x-sigla-pair"
+"""Beside a request that is sent on, and beside its answer: which registry it is of, as of `Role.pair`.
+
+At the address of the other region another registry may answer by now.
+"""
+ANOTHER: Final = "another"
+"""What a registry says that was asked for another one."""
 
 
 class NextAsked(NamedTuple):

@@ -11,7 +11,7 @@ from urllib.parse import urlencode, urlsplit
 
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock
-from sigla.ports.primary import FOLLOWER, Forwarded, NextAsked, NextTold, NotSent
+from sigla.ports.primary import FOLLOWER, PAIR, Forwarded, NextAsked, NextTold, NotSent
 from sigla.regions import wire
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.client import trusting
@@ -35,10 +35,11 @@ ANSWERS_S: Final = 3.0
 class RemotePrimary:
     """Any thread may ask. credentials: NAME:SECRET of an administrator there; empty where it is open.
 
-    Raises RemoteMisused for a URL of another form.
+    pair: as of `Role`: what is sent on is for that registry; empty where it has none. Raises RemoteMisused for a URL of
+    another form.
     """
 
-    def __init__(self, url: str, credentials: str, clock: Clock) -> None:
+    def __init__(self, url: str, credentials: str, clock: Clock, *, pair: str = "") -> None:
         if not is_url(url):
             raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: such a URL is http://HOST:PORT.")
         self.shown = shown_url(url)
@@ -47,7 +48,8 @@ class RemotePrimary:
         self._host, self._port, self._path = parts.hostname or "", parts.port, parts.path.rstrip("/")
         said = f"Basic {b64encode(credentials.encode()).decode()}"
         self._headers = {"Authorization": said} if credentials else {}
-        self._own = {FOLLOWER: said} if credentials else {}
+        self._pair = pair
+        self._own = ({FOLLOWER: said} if credentials else {}) | ({PAIR: pair} if pair else {})
         self._clock = clock
         self._lock = Lock()
         self._waiting: set[RemoteConnection] = set()
@@ -106,9 +108,19 @@ class RemotePrimary:
                 connection.request(method, self._path + target, body or None, {**headers, **self._own})
                 answer = connection.getresponse()
                 said = {name.lower(): value for name, value in answer.getheaders()}
-                return Forwarded(answer.status, said, answer.read())
+                found = Forwarded(answer.status, said, answer.read())
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
+        self._check_pair(found)
+        return found
+
+    def _check_pair(self, found: Forwarded) -> None:
+        """Raises NotSent for another registry, which has done nothing; StoreError for one that does not say."""
+        if not self._pair or (said := found.headers.get(PAIR)) == self._pair:
+            return
+        if said is None:
+            raise StoreError(f"{self.shown} does not answer (what answers there says {found.status})")
+        raise NotSent(f"another registry answers at {self.shown}")
 
     def answers(self) -> bool:
         try:

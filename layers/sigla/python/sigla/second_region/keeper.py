@@ -140,7 +140,7 @@ class RegionKeeper:
     def hear(self, role: Role) -> None:
         """The role has changed. In the thread that wrote, which goes on at once."""
         if role.writes:
-            self._tables.lead(adopts=role.adopts)
+            self._tables.lead(adopts=role.adopts, pair=role.pair)
         elif role.kind is RegionKind.PRIMARY:
             self._tables.follow(self._closed(role, Nowhere()))
         self._changed.set()
@@ -192,13 +192,13 @@ class RegionKeeper:
         self.problem = self.problem if begins_anew(role) else ""
         if role.writes:
             self._stop_following()
-            self._tables.lead(adopts=role.adopts)
+            self._tables.lead(adopts=role.adopts, pair=role.pair)
             self._exporters.start()
             return
         self._exporters.stop()
         if role.kind is RegionKind.PRIMARY or begins_anew(role):
             self._stop_following()
-            self._tables.follow(self._closed(role, self._towards(self._towards_url(role))))
+            self._tables.follow(self._closed(role, self._towards(role, self._towards_url(role))))
         elif self.follower is None or _as_followed(role) != _as_followed(before):
             self._follow(role, url or role.peer, is_begin=bool(url))
 
@@ -206,7 +206,7 @@ class RegionKeeper:
         self._stop_following()
         self._sent_to = ""
         role = self._named(role)
-        store, primary = self._store, RemotePrimary(url, self._user, self._store.clock)
+        store, primary = self._store, RemotePrimary(url, self._user, self._store.clock, pair=role.pair)
         replayer = store.replayer(partial(check_follows, store.region, role.epoch))
         here = Here(store.region, replayer, store.group, store.journal.last_place, store.clock)
         news = News()
@@ -225,6 +225,7 @@ class RegionKeeper:
                 news,
                 store.clock,
                 comes_back=lambda: not follower.how_far.problem,
+                pair=role.pair,
             )
         )
 
@@ -259,10 +260,10 @@ class RegionKeeper:
         self._sent_to = next((url for url in (first, *role.elsewhere) if is_url(url)), "")
         return self._sent_to
 
-    def _towards(self, url: str) -> Sends:
+    def _towards(self, role: Role, url: str) -> Sends:
         if not url:
             return Nowhere()
-        return Forwarding(RemotePrimary(url, self._user, self._store.clock), self._store.clock)
+        return Forwarding(RemotePrimary(url, self._user, self._store.clock, pair=role.pair), self._store.clock)
 
     def _closed(self, role: Role, forwarding: Sends) -> Following:
         """A primary that takes no writes. While a promotion by plan is under way, no other region knows more."""
@@ -274,7 +275,9 @@ class RegionKeeper:
         def reaches(position: int) -> bool:
             return position == 0
 
-        return Following(forwarding, complete_at, reaches, News(), clock, has_alone=True, comes_back=lambda: False)
+        return Following(
+            forwarding, complete_at, reaches, News(), clock, has_alone=True, comes_back=lambda: False, pair=role.pair
+        )
 
     # --- the other region --------------------------------------------------------------------------------------------
 
@@ -342,7 +345,7 @@ class RegionKeeper:
         found = writer_of(role, starts, self._other)
         if found.url and found.url != (self._sent_to or role.peer):
             self._sent_to = found.url
-            self._tables.follow(self._closed(role, self._towards(found.url)))
+            self._tables.follow(self._closed(role, self._towards(role, found.url)))
         if role.kind is RegionKind.PRIMARY and not role.token:
             self.problem = found.why
         self._next_looks[role.name] = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)

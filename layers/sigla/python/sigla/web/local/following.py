@@ -4,7 +4,8 @@
     the rest   goes to the primary: what writes, and what is compared with the newest versions
     strangers  whose key is not known here may have one at the primary: all that they ask is asked there, beside what
                others ask; whoever has none there either waits here, as at a primary
-    silence    50003, and of what was sent on and not answered that it is not known whether it was carried out
+    silence    50003, and of what was sent on and not answered that it is not known whether it was carried out; another
+               registry at the address of the primary is told nothing, and what it says is not passed on
     ids        of a region that was passed over mean what they did, though the primary does not know them yet
     sent on    by another region, or by who says so: answered by what is here, and never sent on again: 50003
 
@@ -21,7 +22,7 @@ from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Refusal, StoreError, Unauthorized
 from sigla.observe import UNKNOWN_KEY
 from sigla.ports.clock import Clock
-from sigla.ports.primary import FOLLOWER, MOVED, NotSent
+from sigla.ports.primary import ANOTHER, FOLLOWER, MOVED, PAIR, NotSent
 from sigla.regions.adoption import AdoptedIds
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.registry import Registry
@@ -59,7 +60,7 @@ class Following:
 
     complete_at: at what time all was here that the primary had then; None where that is unknown. reaches: whether a row
     of the primary's journal is here. news: told when more of them are. has_alone: whether it was passed over, and may
-    have what the primary lacks. comes_back: whether what is written elsewhere comes here by itself.
+    have what the primary lacks. comes_back: whether what is written elsewhere comes here by itself. pair: as of `Role`.
     """
 
     forwarding: Sends
@@ -69,26 +70,55 @@ class Following:
     clock: Clock
     has_alone: bool = False
     comes_back: Callable[[], bool] = lambda: True
+    pair: str = ""
 
 
-class FollowingTable(RouteTable):
+class RegionTable(RouteTable):
+    """A `RouteTable` of a registry that may have another region.
+
+    pair: as of `Role`; empty while it has none. What the region of another registry sends on is not carried out.
+    """
+
+    def __init__(self, pair: str, *of_table: Any) -> None:
+        super().__init__(*of_table)
+        self._pair = pair.encode()
+
+    async def _answer(self, call: Call, receive: Receive) -> Answer:
+        if call.headers.get(PAIR.encode(), self._pair) != self._pair:
+            raise not_forwarded(None)
+        return self._with_pair(call, await self._answered(call, receive))
+
+    async def _answered(self, call: Call, receive: Receive) -> Answer:
+        return await super()._answer(call, receive)
+
+    def _failed(self, call: Call, error: Exception) -> Answer:
+        return self._with_pair(call, super()._failed(call, error))
+
+    def _with_pair(self, call: Call, answer: Answer) -> Answer:
+        sent = call.headers.get(PAIR.encode())
+        if sent is not None:
+            answer.headers = (*answer.headers, (PAIR.encode(), sent if sent == self._pair else ANOTHER.encode()))
+        return answer
+
+
+class FollowingTable(RegionTable):
     """A `RouteTable` of a follower."""
 
     def __init__(self, following: Following, registry: Registry, *of_table: Any) -> None:
-        super().__init__(registry, *of_table)
+        super().__init__(following.pair, registry, *of_table)
         self._following = following
         meanings = AdoptedIds(registry.catalog, registry.bodies, lambda _: True)
         self._by_bodies = RouteTable(replace(registry, catalog=meanings), *of_table)
         self._ahead = 0
 
-    async def _answer(self, call: Call, receive: Receive) -> Answer:
+    async def _answered(self, call: Call, receive: Receive) -> Answer:
         if call.method == "OPTIONS":
-            return await super()._answer(call, receive)
+            return await super()._answered(call, receive)
         self._check_wanted(call)
         call.found = self._dispatch.find(call.method, call.raw_path)
         route = call.found.route
         if route.of_server:
-            return await super()._answer(call, receive)
+            return await super()._answered(call, receive)
         if await self._is_stranger(call, route):
             return await self._asked_of_primary(call, route, await kept_body(receive, self._options.body_bytes))
         kept = await kept_body(receive, self._options.body_bytes)
@@ -133,7 +163,7 @@ class FollowingTable(RouteTable):
                         raise
                     kept.again()
         try:
-            answer = await super()._answer(call, kept)
+            answer = await super()._answered(call, kept)
         except (Refusal, StoreError) as problem:
             if route.access is OPEN or not rests_on_absence(problem):
                 raise
@@ -196,21 +226,21 @@ class FollowingTable(RouteTable):
         await self._following.news.wait_for(lambda: self._following.reaches(position), COMES_BACK_S)
 
 
-class LeadingTable(RouteTable):
+class LeadingTable(RegionTable):
     """A `RouteTable` of a registry that another one may follow. end: how far its journal reaches.
 
     That is told to the region that follows, and to no client: who has a key for some subjects would count the commits
     about all others by it.
     """
 
-    def __init__(self, end: Callable[[], int], *of_table: Any) -> None:
-        super().__init__(*of_table)
+    def __init__(self, end: Callable[[], int], pair: str, *of_table: Any) -> None:
+        super().__init__(pair, *of_table)
         self._end = end
 
-    async def _answer(self, call: Call, receive: Receive) -> Answer:
+    async def _answered(self, call: Call, receive: Receive) -> Answer:
         if FORWARD in call.headers:
             call.relayed = await self._is_from_follower(call)
-        answer = await super()._answer(call, receive)
+        answer = await super()._answered(call, receive)
         writes = call.found is not None and call.found.route.access not in (READ, OPEN)
         if FORWARD in call.headers and writes and (call.relayed or self._authenticate is None):
             answer.headers = (*answer.headers, (MOVED.encode(), b"%d" % self._end()))

@@ -31,6 +31,7 @@ class RoleTables:
         self._end = end
         self._is_adopted, self._is_out, self._buried = given_before(look), out_since(look), buried
         self._adopts = False
+        self._pair = ""
         self._made: Callable[[Following], FollowingTable] | None = None
         self._following: Following | None = None
         self._forwarding: list[Sends] = []
@@ -48,7 +49,8 @@ class RoleTables:
             return FollowingTable(following, concluding_nothing, workers, options, beside)
 
         def leading() -> LeadingTable:
-            return LeadingTable(self._end, adopting if self._adopts else registry, workers, options, beside)
+            leads = adopting if self._adopts else registry
+            return LeadingTable(self._end, self._pair, leads, workers, options, beside)
 
         self._leading = leading
         self._current: ASGIApp = leading()
@@ -56,9 +58,9 @@ class RoleTables:
         self._choose()
         return self._answer
 
-    def lead(self, *, adopts: bool) -> None:
-        """adopts: as of `regions.nouns.Role`."""
-        self._adopts = adopts
+    def lead(self, *, adopts: bool, pair: str) -> None:
+        """adopts, pair: as of `regions.nouns.Role`."""
+        self._adopts, self._pair = adopts, pair
         self._stand(None)
 
     def follow(self, following: Following) -> None:
