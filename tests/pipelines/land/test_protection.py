@@ -257,14 +257,15 @@ LEAVES = {
     "string": SECRET,
     "bytes": SECRET.encode(),
 }
-TYPES: Any = st.deferred(
-    lambda: (
-        st.sampled_from(sorted(LEAVES))
-        | st.builds(lambda inner: {"type": "array", "items": inner}, TYPES)
-        | st.builds(lambda inner: {"type": "map", "values": inner}, TYPES)
-        | st.builds(lambda inner: ["null", inner], TYPES.filter(lambda each: not isinstance(each, list)))
-        | st.lists(st.tuples(TYPES, st.booleans()), min_size=1, max_size=3)
-    )
+TYPES: Any = st.recursive(
+    st.sampled_from(sorted(LEAVES)),
+    lambda inside: (
+        st.builds(lambda inner: {"type": "array", "items": inner}, inside)
+        | st.builds(lambda inner: {"type": "map", "values": inner}, inside)
+        | st.builds(lambda inner: ["null", inner], inside.filter(lambda each: not isinstance(each, list)))
+        | st.lists(st.tuples(inside, st.booleans()), min_size=1, max_size=3)
+    ),
+    max_leaves=16,  # and so few lists within each other: a value has both elements of each
 )
 
 
