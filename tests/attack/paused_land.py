@@ -142,11 +142,14 @@ class Land:
         self.functions.clear()
 
     def restore(self, which: str) -> None:
-        """The table as it was, under another name; both stacks are deployed with it."""
+        """The table as it was, under another name; both stacks are deployed with it.
+
+        One that the backup does not have is younger: it is restored as it stands.
+        """
         table, bucket = self.known.sites[which]
         self.known.given_up.add(table)
         new = self._named(which)
-        self.account.tables.add(new, self.backup[0].get(table))
+        self.account.tables.add(new, self.backup[0].get(table) or self.account.tables.copied()[table])
         self.known.sites[which] = new, bucket
         self.functions.clear()
 

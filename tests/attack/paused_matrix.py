@@ -225,6 +225,8 @@ SITUATIONS: Final[Mapping[str, Callable[[Land], None]]] = {
 
 PATIENCE: Final = 10
 """After so many commands an operator gives up."""
+IN_THE_WAY: Final = ("`sigla regions abandon` gives", "delete its stack with its table first")
+"""What a command says while the table before is there, whose stack is not wanted any more."""
 
 
 def is_well(land: Land) -> bool:
@@ -247,8 +249,7 @@ def good_end(land: Land) -> None:
         done = COMMANDS[advised](land, unpaused)
         assert done
         assert done.status != CRASHED, done.said
-        if "`sigla regions abandon` gives" in done.said:
-            # The table before, whose stack is gone.
+        if any(each in done.said for each in IN_THE_WAY):
             for table in land.known.given_up:
                 land.account.tables.drop(table)
             COMMANDS[f"abandon at {OTHER[advised[-1]]}"](land, unpaused)

@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any
 
+import orjson
 import pytest
 
 from sigla.regions import promotion
@@ -13,6 +15,8 @@ from sigla.regions.refusals import RoleChanged
 from sigla.regions.rejoining import rejoined
 from sigla.registry import Resources
 from sigla.stores.dynamodb import fence
+from sigla.stores.dynamodb.actions import delete
+from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.upkeep.rejoining import merge
@@ -135,3 +139,32 @@ def test_a_primary_that_was_passed_over_meanwhile_is_reconciled_by_none_of_befor
     assert role_of(b) == before
     Rejoin(regions, b, a).end()
     assert role_of(b).reconciled
+
+
+def test_commits_of_a_region_that_takes_writes_again_are_not_marked_as_brought(regions: Regions) -> None:
+    """The new primary was lost, and the old one was opened by force, while the command slept behind what it brought."""
+    a, b = regions.a, regions.b
+    closed = role_of(a)
+    assert a.region.set_role(closed, replace(closed, open=False))
+    pair = TablePair(b, a)
+    missing = [*pair.missing()]
+    carried_out(promotion.forced(a.region, now=regions.clock.now()))
+    assert missing
+    assert role_of(a).writes
+    with pytest.raises(RoleChanged):
+        pair.mark_brought(missing)
+    assert [*a.journal.rows(0, brought=False)] == [*a.journal.rows(0)]
+    assert {row["nonce"] for _, row, _ in a.journal.rows(0)} > {orjson.loads(each.form)["nonce"] for each in missing}
+
+
+def test_a_row_that_has_expired_meanwhile_is_not_there_again_as_a_mark(regions: Regions) -> None:
+    a, b = regions.a, regions.b
+    closed = role_of(a)
+    assert a.region.set_role(closed, replace(closed, open=False))
+    pair = TablePair(b, a)
+    missing = [*pair.missing()]
+    (gone,) = missing
+    row = orjson.loads(gone.form)
+    a.tools.table.write_all([delete(a.tools.places.journal(time_of(gone.position), row["nonce"]))])
+    pair.mark_brought(missing)
+    assert row["nonce"] not in {each["nonce"] for _, each, _ in a.journal.rows(0)}

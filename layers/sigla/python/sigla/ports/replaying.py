@@ -134,7 +134,10 @@ class RegionPair(Protocol):
         ...
 
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
-        """These are not missing any more: they came here in another way."""
+        """These are not missing any more: they came here in another way.
+
+        Raises RoleChanged where the other region is not any more what it was when they were read.
+        """
         ...
 
     @property

@@ -6,7 +6,6 @@ A commit of the other region's journal that was brought there is marked, so that
 """
 
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from itertools import islice
 from typing import Final
 
@@ -15,6 +14,7 @@ import orjson
 from sigla import keys
 from sigla.forms import FORM
 from sigla.ports.replaying import Shipment
+from sigla.regions.nouns import Role
 from sigla.regions.refusals import RoleChanged
 from sigla.regions.rejoining import FORGETS
 from sigla.stores.dynamodb.actions import Action, Condition, Key, condition_check, delete, equals, update
@@ -51,11 +51,17 @@ def forget(tools: Tools) -> None:
         raise RoleChanged from None
 
 
-def mark_brought(tools: Tools, shipments: Iterable[Shipment]) -> None:
+def mark_brought(tools: Tools, seen: Role | None, shipments: Iterable[Shipment]) -> None:
+    """seen: the role of that region before its commits were read. Raises RoleChanged where it has another by now."""
+    stands = condition_check(tools.places.role(), equals(turn=seen.turn if seen else None))
     for shipment in shipments:
         row = tools.places.journal(time_of(shipment.position), orjson.loads(shipment.form)["nonce"])
-        with suppress(Cancelled):  # a row that has expired meanwhile stays away
-            tools.table.update(update(row, {BROUGHT: True}, when=Condition("attribute_exists(#form)")))
+        try:
+            tools.table.transact([stands, update(row, {BROUGHT: True}, when=Condition("attribute_exists(#form)"))])
+        except Cancelled as refused:
+            if refused.items:
+                raise RoleChanged from None
+            # A row that has expired meanwhile stays away.
 
 
 def _gone(tools: Tools, items: Iterable[Item], own: str, stands: Condition) -> Iterator[Action]:

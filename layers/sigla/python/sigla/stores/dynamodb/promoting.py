@@ -12,6 +12,7 @@ from sigla.model import BodyKey, Guid, Search, Show
 from sigla.ports.replaying import Drain, Shipment
 from sigla.regions.draining import WaitingDrain, rehearsal
 from sigla.regions.installed import unlike
+from sigla.regions.nouns import Role
 from sigla.regions.refusals import NoSecondRegion
 from sigla.stores.dynamodb.comparing import FAR_MS, JournalComparison
 from sigla.stores.dynamodb.forgetting import forget, mark_brought
@@ -62,6 +63,8 @@ class TablePair:
         self._clock = here.clock
         self._there = there.tools
         self._stores = here, there
+        self._seen: Role | None = None
+        """The role there, before it was asked what is missing here."""
         self._numbers = there.catalog.numbers, here.catalog.numbers
         self._comparison = JournalComparison(here, there, role)
 
@@ -73,6 +76,7 @@ class TablePair:
 
     def missing(self) -> Iterator[Shipment]:
         """Since an hour before this region was complete the last time."""
+        self._seen = self._there.fence.read()
         return self._comparison.missing(max(0, self._comparison.complete_up_to() - FAR_MS))
 
     def make_way(self, shipments: Sequence[Shipment]) -> None:
@@ -88,7 +92,7 @@ class TablePair:
         return here.catalog.speaker(key) is not None or here.handed_ids.is_marked(key, guid)
 
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
-        mark_brought(self._there, shipments)
+        mark_brought(self._there, self._seen, shipments)
 
     @property
     def urls(self) -> tuple[str, str]:
