@@ -94,7 +94,9 @@ def arm(source: World) -> None:
     assert region.set_role(region.role(), PRIMARY)
 
 
-def copy_of(source: World, target: World, between: Between | None = None) -> TableCopy:
+def copy_of(
+    source: World, target: World, between: Between | None = None, *, clock: FixedClock | None = None
+) -> TableCopy:
     def parts(world: World) -> tuple[Tools, Objects]:
         of = stores(world)
         dynamodb = client("dynamodb", of.dynamodb, between) if between else of.dynamodb
@@ -102,7 +104,7 @@ def copy_of(source: World, target: World, between: Between | None = None) -> Tab
         return Tools.of(dynamodb, of.table, FixedClock(), of.registry), Objects(s3, of.bucket, clock=FixedClock())
 
     (there, objects_there), (here, objects_here) = parts(source), parts(target)
-    return TableCopy(there, here, objects_there, objects_here, source.clock)
+    return TableCopy(there, here, objects_there, objects_here, clock or source.clock)
 
 
 def told_rest(source: World, target: World) -> None:
@@ -250,7 +252,10 @@ def test_a_copy_that_writes_and_reads_side_by_side_is_cut_off_at_any_call(
 
 
 def test_a_copy_takes_few_requests_for_each_schema(account: Account) -> None:
-    """For its rows a part of one; for its objects a read of the body, and a write of it and of the pointer."""
+    """For its rows a part of one; for its objects a read of the body, and a write of it and of the pointer.
+
+    Some twenty are one for each step, however large the registry is.
+    """
     schemas = 120
     with two(account) as (source, target):
         arm(source)
@@ -264,7 +269,7 @@ def test_a_copy_takes_few_requests_for_each_schema(account: Account) -> None:
     assert found["s3.get_object"] <= schemas
     assert found["s3.put_object"] <= 2 * schemas
     of_rows = {name: number for name, number in found.items() if name.startswith("dynamodb.")}
-    assert sum(of_rows.values()) <= 0.5 * schemas, of_rows
+    assert sum(of_rows.values()) <= 20 + 0.4 * schemas, of_rows
     assert found["s3.list_objects_v2"] <= 8
 
 

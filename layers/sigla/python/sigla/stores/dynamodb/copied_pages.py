@@ -65,9 +65,15 @@ def read_page(source: Tools, readers: Executor, after: Key | None) -> CopiedPage
 
 def heads_of(tools: Tools, readers: Executor, partitions: Iterable[str]) -> dict[str, Item]:
     """Those that are there, by the partitions of their subjects."""
-    places = [(pk, keys.HEAD) for pk in partitions]
-    asked = [places[at : at + MOST_READ] for at in range(0, len(places), MOST_READ)]
-    return {pk: head for some in readers.map(tools.table.get_many, asked) for (pk, _), head in some.items()}
+    found = items_at(tools, readers, ((pk, keys.HEAD) for pk in partitions))
+    return {pk: head for (pk, _), head in found.items()}
+
+
+def items_at(tools: Tools, readers: Executor, places: Iterable[Key]) -> dict[Key, Item]:
+    """Those that are there: a question for each hundred places, side by side."""
+    wanted = list(dict.fromkeys(places))
+    asked = [wanted[at : at + MOST_READ] for at in range(0, len(wanted), MOST_READ)]
+    return {key: item for some in readers.map(tools.table.get_many, asked) for key, item in some.items()}
 
 
 def _as_of(rows: Rows, head: Item | None) -> Rows:

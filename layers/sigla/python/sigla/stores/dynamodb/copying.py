@@ -6,47 +6,46 @@ revision): they tell of each part of the copy which commits are in it.
     copy      all rows, page by page; a subject as it stands between two commits, with what follows from its rows
     bodies    objects that are missing here, and then pointers to them
     chase     the commits of the last hour. One that is in a part and not in another one has the latter copied again,
-              until each is in all of its parts, or in none
-    settle    what several subjects share is counted from their rows here (`settling`); which ids are displaced, and in
-              which order those of a content come, is read only now: no number tells of it
+              until each is in all of its parts, or in none (`copied_commits`)
+    shared    which ids are displaced, and in which order those of a content come, is read only now: no number tells
+    settle    what several subjects share is counted from their rows here (`settling`)
     bodies    those that have come meanwhile. One whose id was buried since it was copied gets its tombstone as ever, by
               the row that counts the holders of the id (`functions.journal`)
+    mend      what imports that were refused here have left under an id gives way to what that means there
     mark      the journal has the rows of the commits that the copy has, and not those of the others: these are told
 
-Each step may be cut off and be done again; whoever comes takes over, and the one before is refused from then on. What
-each side has for itself is not copied: counters of ids, segments, names behind tokens, zones, the role.
+Each step may be cut off and be done again, or go on in the next turn (`copy_steps`); whoever comes takes over, and the
+one before is refused from then on. From the end of the chase on nothing of a commit is copied, however long the rest
+takes. What each side has for itself is not copied: counters of ids, segments, names behind tokens, zones, the role.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
-from math import inf
 from typing import Final
 
 from sigla import keys
 from sigla.errors import Conflict, StoreError
-from sigla.model import REGISTRY_WIDE, BodyKey, Subject
+from sigla.model import REGISTRY_WIDE, Subject
 from sigla.ports.clock import Clock
 from sigla.regions import rules
 from sigla.regions.nouns import RegionKind
-from sigla.stores.dynamodb import copied_subjects, histories, keks
+from sigla.stores.dynamodb import copied_subjects, keks
 from sigla.stores.dynamodb.actions import Action, Condition, Key, delete, put, update
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
-from sigla.stores.dynamodb.copied_commits import commit_in, numbers_of
+from sigla.stores.dynamodb.copied_commits import CopiedCommits, journal_row, place_of, time_in
 from sigla.stores.dynamodb.copied_pages import CopiedPage, heads_of, read_page
 from sigla.stores.dynamodb.copied_subjects import attributes
+from sigla.stores.dynamodb.copy_steps import CopyStep, take_steps
 from sigla.stores.dynamodb.copy_writing import CopyWriter
 from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
 from sigla.stores.dynamodb.ids import KNOWN
-from sigla.stores.dynamodb.journal import BROUGHT
-from sigla.stores.dynamodb.places import JOURNAL_SHARDS
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.settling import Settling
 from sigla.stores.dynamodb.table import MOST_READ
-from sigla.stores.dynamodb.values import Item, unpacked
+from sigla.stores.dynamodb.values import Item
 from sigla.stores.s3.bodies import AwsBodies, mend_all
 from sigla.stores.s3.copied_objects import copy_objects
 from sigla.stores.s3.objects import Objects
@@ -65,14 +64,6 @@ _SCOPES: Final = ("s", "x", "g")
 """Those with settings."""
 
 
-@dataclass(frozen=True, slots=True)
-class _CommitPart:
-    """A part of a commit, and whether the copy has it. key: of the row that tells."""
-
-    key: Key
-    is_copied: bool
-
-
 class TableCopy:
     """source, target: one registry in two tables, with its objects in two buckets; the target has the role `joining`.
 
@@ -88,7 +79,6 @@ class TableCopy:
         self._writer = CopyWriter(target)
         self._readers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="copying")
         self._since = 0
-        self._brought: set[BodyKey] = set()
         self._epoch = 0
         self._has = Counter[str]()
 
@@ -122,17 +112,31 @@ class TableCopy:
             return True
         if not ("copied" in state or self._copy_pages(tuple(state["after"]) if "after" in state else None, until)):
             return False
-        if not self._copy_objects(state, until):
+        if not take_steps(self._steps(), state, self._writer.note, self._clock, until):
             return False
-        told = self._chase()
-        self._copy_shared()
-        Settling(self._target, self._writer.write).settle()
-        self._copy_objects({}, inf)
-        here, there = (AwsBodies(each, registry=self._source.places.registry) for each in (self._here, self._there))
-        mend_all(here, there, self._brought)
-        self._mark(told)
         self._writer.note({"complete": True})
         return True
+
+    def _steps(self) -> Mapping[str, Callable[[CopyStep], None]]:
+        """Behind the rows. Bodies come before pointers: each of these leads to one."""
+        registry = self._source.places.registry
+        bodies = partial(self._copy_objects, keys.schemas_prefix(registry))
+        pointers = partial(self._copy_objects, keys.guids_prefix(registry), are_empty=True)
+        commits = CopiedCommits(self._source, self._target, self._since, self._writer.write)
+        settling = Settling(self._target, self._writer.write, self._readers)
+        return {
+            "bodies": bodies,
+            "pointers": pointers,
+            "chase": partial(commits.chase, copy_rows=self._copy_rows),
+            "shared": self._copy_shared,
+            "counts": settling.settle_counts,
+            "order": settling.settle_order,
+            "contexts": settling.settle_contexts,
+            "later bodies": bodies,
+            "later pointers": pointers,
+            "mend": self._mend,
+            "mark": commits.mark,
+        }
 
     # --- copying -----------------------------------------------------------------------------------------------------
 
@@ -160,32 +164,27 @@ class TableCopy:
         for item in page.rows:
             of_kind.setdefault(item["pk"].removeprefix(own).partition("#")[0], []).append(item)
         self._copy_raw(item for kind in _RAW for item in of_kind.get(kind, ()))
-        self._writer.write([self._journal_row(item)] for item in of_kind.get("j", ()) if _time_in(item) < self._since)
+        self._writer.write([journal_row(item)] for item in of_kind.get("j", ()) if time_in(item) < self._since)
         self._copy_subjects(page.subjects)
         self._copy_settings(
-            [_place_of(item) for kind in _SCOPES for item in of_kind.get(kind, ()) if item["sk"] == keys.SETTINGS]
+            [place_of(item) for kind in _SCOPES for item in of_kind.get(kind, ()) if item["sk"] == keys.SETTINGS]
         )
-        self._writer.write(map(self._kek, map(_place_of, of_kind.get("keks", ()))))
+        self._writer.write(map(self._kek, map(place_of, of_kind.get("keks", ()))))
         for item in of_kind.get("x", ()):
             if item["sk"] == keys.NEXT:
                 self._copy_ceiling(keys.context_of(item["pk"]))
 
-    def _copy_shared(self) -> None:
+    def _copy_shared(self, step: CopyStep) -> None:
         own = keys.component(self._source.places.registry)
         is_shared = Condition(
             "(begins_with(#pk, :contents) OR begins_with(#pk, :ids)) AND NOT begins_with(#sk, :holder)",
             {"contents": f"{own}#f#", "ids": f"{own}#i#", "holder": keys.HOLDER},
         )
-        after: Key | None = None
-        while True:
-            found, after = self._source.table.scan(after, where=is_shared)
-            self._brought |= {keys.id_of(item["pk"]) for item in found if KNOWN in item}
-            self._copy_raw(found)
-            if after is None:
-                return
+        for page in step.pages(self._source.table, is_shared):
+            self._copy_raw(page)
 
     def _copy_raw(self, rows: Iterable[Item]) -> None:
-        self._writer.write([put(_place_of(item), attributes(item))] for item in rows)
+        self._writer.write([put(place_of(item), attributes(item))] for item in rows)
 
     def _copy_ceiling(self, context: str) -> None:
         """How far ids may have been given there. It is raised no further while this region joins."""
@@ -276,84 +275,29 @@ class TableCopy:
         """The rows of the DEKs under a KEK; a KEK goes where none is left."""
         kek = keks.kek_in(tools.places, item)
         found = tools.table.query(keys.deks_pk(tools.places.registry, kek.name)) if kek else ()
-        return {_place_of(each): each for each in found}
+        return {place_of(each): each for each in found}
 
     def _listed(self, item: Item) -> Key:
         return self._target.places.listed_dek(keks.dek_in(self._target.places, item))
 
-    # --- which commits it has ----------------------------------------------------------------------------------------
-
-    def _chase(self) -> list[Item]:
-        """The rows of the last commits that the copy has, each of them in all of its parts."""
-        while True:
-            rows = list(self._recent())
-            has: list[Item] = []
-            behind: dict[Key, None] = {}
-            parts = self._parts(rows)
-            for row in rows:
-                found = parts[_place_of(row)]
-                if found is None or (found and all(part.is_copied for part in found)):
-                    has.append(row)
-                elif any(part.is_copied for part in found):
-                    behind |= dict.fromkeys(part.key for part in found if not part.is_copied)
-            if not behind:
-                return has
-            self._copy_rows(behind)
-
-    def _recent(self) -> Iterator[Item]:
-        where = Condition("#sk >= :sk", {"sk": keys.journal_sk(self._since, "")})
-        for shard in range(JOURNAL_SHARDS):
-            rows = self._source.table.query(keys.journal_pk(self._source.places.registry, shard), where)
-            # A commit of a region that rejoined was carried out nowhere else: what came of it came as another one.
-            yield from (row for row in rows if BROUGHT not in row)
-
-    def _parts(self, rows: Iterable[Item]) -> Mapping[Key, list[_CommitPart] | None]:
-        """Those of each row; None where it was written before the registry had a role, and so before the copy began."""
-        told = {_place_of(row): commit_in(row) for row in rows}
-        needs = {key: numbers_of(self._target, commit) for key, commit in told.items() if commit}
-        wanted = {key for each in needs.values() for key, _, _ in each}
-        standing = self._target.table.get_many(list(wanted))
-        return {
-            key: None
-            if commit is None
-            else [_CommitPart(row, standing.get(row, {}).get(name, 0) >= least) for row, name, least in needs[key]]
-            for key, commit in told.items()
-        }
-
-    def _mark(self, rows: Sequence[Item]) -> None:
-        """Commits that the copy has are known from now on, and stand in the history of each subject."""
-        self._writer.write(
-            [*histories.items_of(self._target.places, unpacked(row["form"]), _time_in(row)), self._journal_row(row)]
-            for row in rows
-        )
-
-    def _journal_row(self, item: Item) -> Action:
-        """As another one: which segment tells it is of each side."""
-        form = {name: value for name, value in attributes(item).items() if name not in ("segment", "aside")}
-        return put(_place_of(item), form)
-
     # --- bodies ------------------------------------------------------------------------------------------------------
 
-    def _copy_objects(self, state: Item, until: float) -> bool:
-        """Whether all are here. Bodies come first: a pointer leads to one."""
-
-        def note(kind: str, last: str, more: int) -> bool:
+    def _copy_objects(self, prefix: str, step: CopyStep, *, are_empty: bool = False) -> None:
+        def note(last: str, more: int) -> None:
             self._has["objects"] += more
-            self._writer.note({kind: last, "objects": self._has["objects"]})
-            return self._clock.elapsed() < until
+            step.go_on_behind((prefix, last), objects=self._has["objects"])
 
+        _, after = step.after or (prefix, "")
+        copy_objects(self._there, self._here, prefix, after=after, are_empty=are_empty, note=note)
+
+    def _mend(self, step: CopyStep) -> None:
         registry = self._source.places.registry
-        return all(
-            copy_objects(
-                self._there,
-                self._here,
-                prefix(registry),
-                after=state.get(kind, ""),
-                are_empty=kind == "pointers",
-                note=partial(note, kind),
-            )
-            for kind, prefix in (("bodies", keys.schemas_prefix), ("pointers", keys.guids_prefix))
+        here, there = (AwsBodies(each, registry=registry) for each in (self._here, self._there))
+        brought = Condition(
+            f"begins_with(#pk, :ids) AND attribute_exists({KNOWN})", {"ids": f"{keys.component(registry)}#i#"}
         )
+        for page in step.pages(self._target.table, brought):
+            mend_all(here, there, [keys.id_of(item["pk"]) for item in page])
 
 
 def _is_still(item: Item, copy: Item | None) -> bool:
@@ -374,11 +318,3 @@ def _scope_of(pk: str, kind: str) -> Subject:
     if kind == "s":
         return keys.subject_of(pk)
     return Subject(keys.context_of(pk), "") if kind == "x" else REGISTRY_WIDE
-
-
-def _place_of(item: Item) -> Key:
-    return item["pk"], item["sk"]
-
-
-def _time_in(row: Item) -> int:
-    return keys.journal_at(row["sk"])

@@ -13,6 +13,8 @@ AT_ONCE: Final = 24
 
 NOTED: Final = 500
 """After so many the position is noted."""
+LISTED: Final = 10_000
+"""So is it after so many that are here already."""
 
 
 def copy_objects(
@@ -22,42 +24,49 @@ def copy_objects(
     *,
     after: str = "",
     are_empty: bool = False,
-    note: Callable[[str, int], bool] = lambda _, __: True,
-) -> bool:
-    """Whether it came to the end. after: a name up to which all are here. are_empty: there is nothing in any of them.
+    note: Callable[[str, int], None] = lambda _, __: None,
+) -> None:
+    """after: a name up to which all are here. are_empty: there is nothing in any of them.
 
-    note: is told now and then up to which name all are here, and how many more that are; where it says False, it ends.
+    note: is told now and then up to which name all are here, and how many more that are; what it raises ends the copy.
     """
-    missing = _missing(there.names(prefix, after=after), here.names(prefix, after=after))
-    copy = partial(_create_empty, here) if are_empty else partial(_copy, there, here)
-    copied, last = 0, after
+    create = partial(_create_empty, here) if are_empty else partial(_copy, there, here)
+
+    def copy(each: tuple[str, bool]) -> tuple[str, bool]:
+        name, is_missing = each
+        if is_missing:
+            create(name)
+        return each
+
+    looked_at = _looked_at(there.names(prefix, after=after), here.names(prefix, after=after))
+    last, copied = after, 0
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="copied-objects") as pool:
-        for last in windowed(pool, copy, missing, 2 * AT_ONCE if AT_ONCE > 1 else 1):
-            copied += 1
-            if copied == NOTED:
-                if not note(last, copied):
-                    return False
+        for last, was_missing in windowed(pool, copy, looked_at, 2 * AT_ONCE if AT_ONCE > 1 else 1):
+            copied += was_missing
+            if copied == NOTED or not was_missing:
+                note(last, copied)
                 copied = 0
-    return note(last, copied) if copied else True
+    if copied:
+        note(last, copied)
 
 
-def _copy(there: Objects, here: Objects, name: str) -> str:
+def _copy(there: Objects, here: Objects, name: str) -> None:
     stored = there.read(name)
     if stored is not None:
         here.create(name, stored.content)
-    return name
 
 
-def _create_empty(here: Objects, name: str) -> str:
+def _create_empty(here: Objects, name: str) -> None:
     here.create(name, b"")
-    return name
 
 
-def _missing(wanted: Iterator[str], standing: Iterator[str]) -> Iterator[str]:
-    """What the second of two lists in one order lacks."""
-    here = next(standing, None)
+def _looked_at(wanted: Iterator[str], standing: Iterator[str]) -> Iterator[tuple[str, bool]]:
+    """What the second of two lists in one order lacks, which is True, and now and then a name that both have."""
+    here, both = next(standing, None), 0
     for name in wanted:
         while here is not None and here.encode() < name.encode():
             here = next(standing, None)
-        if here != name:
-            yield name
+        both += here == name
+        if here != name or both == LISTED:
+            yield name, here != name
+            both %= LISTED
