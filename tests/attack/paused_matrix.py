@@ -225,7 +225,7 @@ SITUATIONS: Final[Mapping[str, Callable[[Land], None]]] = {
 
 PATIENCE: Final = 10
 """After so many commands an operator gives up."""
-IN_THE_WAY: Final = ("`sigla regions abandon` gives", "delete its stack with its table first")
+IN_THE_WAY: Final = ("`sigla regions abandon` gives", " answers: it is the ")
 """What a command says while the table before is there, whose stack is not wanted any more."""
 
 
@@ -250,7 +250,7 @@ def good_end(land: Land) -> None:
         assert done
         assert done.status != CRASHED, done.said
         if any(each in done.said for each in IN_THE_WAY):
-            for table in land.known.given_up:
+            for table in land.known.given_up - {table for table, _ in land.known.sites.values()}:
                 land.account.tables.drop(table)
             COMMANDS[f"abandon at {OTHER[advised[-1]]}"](land, unpaused)
         land.functions.clear()

@@ -7,6 +7,7 @@ truth, and one region takes writes while the other one follows.
 
 from collections.abc import Iterator, Mapping
 from itertools import count
+from random import Random
 from typing import Any, NamedTuple
 
 import pytest
@@ -106,3 +107,13 @@ def test_what_is_paused_goes_on_as_if_nothing_had_been(
 ) -> None:
     """A part of all: at every fifth request."""
     assert check(starts[situation], paused, meanwhile, step=5, first=1) > 0
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_whatever_is_paused_goes_on_as_if_nothing_had_been(situation: str, starts: Mapping[str, Start]) -> None:
+    dice = Random(situation)
+    for _ in range(100):
+        paused, meanwhile, number = dice.choice(sorted(PAUSED)), dice.choice(sorted(WHOLE)), dice.randrange(60)
+        found = wrong(starts[situation], paused, meanwhile, number)
+        assert not found, f"{paused} paused before request {number}, meanwhile {meanwhile}"

@@ -1,4 +1,4 @@
-"""`sigla rejoin` of tables that slept while a second run of it came to its end: the first one takes nothing away."""
+"""What slept while a second run of `sigla rejoin` came to its end takes nothing away: a first run, or a sweep."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -13,8 +13,8 @@ from sigla.regions.giving import carried_out
 from sigla.regions.nouns import Role
 from sigla.regions.refusals import RoleChanged
 from sigla.regions.rejoining import rejoined
-from sigla.registry import Resources
-from sigla.stores.dynamodb import fence
+from sigla.registry import Registry, Resources
+from sigla.stores.dynamodb import fence, ids
 from sigla.stores.dynamodb.actions import delete
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.promoting import TablePair
@@ -23,6 +23,7 @@ from sigla.upkeep.rejoining import merge
 from tests.attack.test_rejoin_tables import THERE, Regions
 from tests.contract.engines import in_process
 from tests.contract.tables import Tables
+from tests.unit.registry.tell import s
 
 Request = Callable[[], Any]
 
@@ -168,3 +169,29 @@ def test_a_row_that_has_expired_meanwhile_is_not_there_again_as_a_mark(regions: 
     a.tools.table.write_all([delete(a.tools.places.journal(time_of(gone.position), row["nonce"]))])
     pair.mark_brought(missing)
     assert row["nonce"] not in {each["nonce"] for _, each, _ in a.journal.rows(0)}
+
+
+def test_a_sweep_that_sleeps_takes_nothing_of_what_the_region_was_filled_with(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The purge was lost with the region: what it left behind there is what the subject has in the other one."""
+    a, b = regions.a, regions.b
+    purged = Registry(a.catalog, a.bodies, regions.clock)
+    settle, others = ids.Ledger.settle, list[bool]()
+
+    def slept(ledger: ids.Ledger) -> Any:
+        found = settle(ledger)
+        if not others:
+            others.append(True)
+            Rejoin(regions, b, a).end()
+            for _ in range(2):
+                regions.turn(a, b)
+        return found
+
+    monkeypatch.setattr(ids.Ledger, "settle", slept)
+    purged.delete_subject(s("orders"))
+    purged.delete_subject(s("orders"), permanent=True)
+    assert others
+    assert role_of(a).kind.value == "follower"
+    assert regions.picture(a) == regions.picture(b)
+    assert set(regions.picture(a)[0]) == {"orders", "late"}

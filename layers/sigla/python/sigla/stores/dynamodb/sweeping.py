@@ -1,15 +1,17 @@
 """Removing what a permanent delete of a subject left behind, and burying the ids that lost their last holder with it.
 
-No reader believes these rows any more; until they are gone they only keep their ids from being buried.
+No reader believes these rows any more; until they are gone they only keep their ids from being buried. Each transaction
+checks the head: where a region rejoins, another table's rows take the place of what stood there, and what a sweep that
+slept knows as left behind may be what the subject has now.
 """
 
 from math import inf
 
 from sigla.model import BodyKey, Subject
-from sigla.stores.dynamodb.actions import PRESENT, delete
+from sigla.stores.dynamodb.actions import PRESENT, Condition, condition_check, delete
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.reading import life
-from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.table import MOST_ACTIONS, Cancelled
 
 AT_ONCE = 20
 """Versions of one transaction: up to four actions each."""
@@ -30,6 +32,8 @@ def sweep(tools: Tools, subject: Subject, *, until: float = inf) -> tuple[BodyKe
             part = left[at : at + AT_ONCE]
             ledger = tools.ledger(subject.context)
             ledger.read(stored.row for _, stored in part)
+            highest = max(generation for generation, _ in part)
+            begun = condition_check(tools.places.head(subject), Condition("#generation > :left", {"left": highest}))
             actions, garbage = [], []
             for generation, stored in part:
                 row = stored.row
@@ -42,9 +46,10 @@ def sweep(tools: Tools, subject: Subject, *, until: float = inf) -> tuple[BodyKe
                     for target, version in stored.targets
                 ]
             found = ledger.settle()
-            tools.table.write_all(garbage)
             try:
-                tools.table.transact(actions + ledger.actions())
+                for first in range(0, len(garbage), MOST_ACTIONS - 1):
+                    tools.table.transact([begun, *garbage[first : first + MOST_ACTIONS - 1]])
+                tools.table.transact([begun, *actions, *ledger.actions()])
             except Cancelled:
                 lost += 1
                 break
