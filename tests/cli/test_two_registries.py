@@ -1,8 +1,9 @@
-"""A mistyped URL names a region of another registry: no command of two regions changes anything of it.
+"""A mistyped URL names a region of another registry: no command of two regions changes anything, or compares them.
 
 Tables tell that by names and URLs, directories by what was drawn when the registry got its first follower.
 """
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -54,3 +55,21 @@ def test_a_region_of_another_registry_forgets_nothing(urls: Urls, kind: RegionKi
     assert main(["rejoin", there, "--primary", here, "--yes"]) == 2
     assert "These are regions of two registries" in capsys.readouterr().err
     assert roles(here, there) == before
+
+
+def test_regions_of_two_registries_are_shown_and_not_compared(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    assert main(["regions", here, there]) == 0
+    capsys.readouterr()
+    of_one(here)
+    of_another(there, RegionKind.PRIMARY)
+    assert main(["regions", here, there]) == 2
+    told = capsys.readouterr()
+    assert "These are not regions of one registry" in told.err
+    assert told.out.count("  role ") == 2
+    assert "A forced promotion would lose" not in told.out
+    assert main(["regions", here, there, "--json"]) == 2
+    report = json.loads(capsys.readouterr().out)
+    assert [region["role"] for region in report["regions"]] == ["follower", "primary"]
+    assert report["one_registry"] is False
+    assert "missing" not in report

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from sigla.cli.asking import asking
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.promote import address_of_region, opened_region, refusals
 from sigla.cli.regions_told import shown_time, tell
+from sigla.cli.stored_regions import address_of_region, opened_region, refusals
 
 if TYPE_CHECKING:
     from sigla.settings import Address

@@ -2,18 +2,26 @@
 
 import argparse
 import secrets
-import shlex
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING
 
-from sigla.cli import place, progress
+from sigla.cli import progress
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.regions_told import shown_time, tell, tell_adopted, tell_of_force
-from sigla.cli.served_regions import WhyNotLost, are_served, check_does_not_answer, promote_served
+from sigla.cli.served_regions import are_served, promote_served
+from sigla.cli.stored_regions import (
+    address_of_region,
+    adopt_keys,
+    check_is_lost,
+    check_one_registry,
+    opened_pair,
+    opened_region,
+    refusals,
+    tell_to_follow,
+)
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -45,8 +53,6 @@ Exit status: 0 done, or nothing to do. 1: it could not be done now, and the sent
 
 CLOSING_S = 5.0
 """For so long a primary that is passed over is tried to be closed."""
-ANSWERS_S = 5.0
-"""For so long a region that is said to be lost is asked."""
 
 
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -261,116 +267,3 @@ def _close(primary: "Roles", ours: "Role") -> str:
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
     return "The other region is closed." if closed else "The other region still takes writes."
-
-
-# --- what the commands of regions have in common ---------------------------------------------------------------------
-
-
-def address_of_region(url: str, registry: str) -> "Address":
-    """Raises Misuse."""
-    from sigla.settings import Address, InvalidSetting
-
-    try:
-        address = Address.read(url, registry)
-    except InvalidSetting as wrong:
-        raise Misuse(str(wrong)) from None
-    if address.scheme == "memory":
-        raise Misuse("Nothing is kept in memory that a command could use.")
-    return address
-
-
-@contextmanager
-def opened_region(address: "Address") -> "Iterator[Store]":
-    """Raises Misuse, Refused."""
-    from sigla import opening
-
-    with place.explained(address), opening.region(address) as store:
-        yield store
-
-
-@contextmanager
-def opened_pair(here: "Address", there: "Address") -> "Iterator[TwoRegions]":
-    """Raises Misuse, Refused."""
-    from sigla import opening
-
-    with place.explained(f"{here} or {there}"), opening.regions(here, there) as regions:
-        yield regions
-
-
-def check_one_registry(regions: "TwoRegions") -> None:
-    """Tables know each other by their URLs besides. Raises NotOneRegistry, StoreError."""
-    from sigla.regions.refusals import NotOneRegistry
-
-    if regions.pair.urls is None:
-        return
-    ours, theirs = regions.here.region.role(), regions.there.region.role()
-    if ours is not None and theirs is not None and ours.is_of_another_registry(theirs, regions.pair.urls):
-        raise NotOneRegistry
-
-
-@contextmanager
-def refusals() -> Iterator[None]:
-    """A role that does not allow it. Raises Misuse where nothing was changed, else Refused."""
-    from sigla.regions.refusals import NotPromoted, RegionsApart, RoleChanged
-
-    try:
-        yield
-    except (RegionsApart, RoleChanged) as refused:
-        raise Refused(f"{refused}.") from None
-    except NotPromoted as refused:
-        raise Misuse(str(refused) + "." * (not str(refused).endswith("."))) from None
-
-
-def check_is_lost(args: argparse.Namespace, url: str, ours: "Role", why_not: WhyNotLost) -> None:
-    """Whether the region at a URL is lost: a table or a server that does not answer. Raises Misuse."""
-    from sigla.errors import StoreError, Unusable
-
-    if not url.startswith("dynamodb"):
-        check_does_not_answer(args, url, ours, why_not)
-        return
-    try:
-        theirs = _role_at(address_of_region(url, args.registry))
-    except TimeoutError:
-        return
-    except Unusable as no:
-        if no.gone:
-            return
-        raise Misuse(
-            f"Nothing was changed. Whether {url} can come back is not known ({no}): see to that first."
-        ) from None
-    except StoreError:
-        return
-    if theirs is not None and theirs.is_known_to(ours) and (told := why_not(url, theirs, ours)):
-        raise Misuse(f"Nothing was changed. {told}")
-
-
-def _role_at(address: "Address") -> "Role | None":
-    """Raises StoreError, TimeoutError."""
-    from sigla import opening
-
-    def role() -> "Role | None":
-        with opening.region(address) as store:
-            return store.region.role()
-
-    pool = ThreadPoolExecutor(1)
-    try:
-        return pool.submit(role).result(ANSWERS_S)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def adopt_keys(address: "Address", store: "Store") -> int:
-    """How many commits of keys were carried out, in AWS and after a promotion by force. Raises StoreError."""
-    from sigla import opening
-
-    adopted = opening.adopt_keys(address, store)
-    if adopted:
-        print(f"{adopted} commits of keys for field encryption that had not come were carried out.")
-    return adopted
-
-
-def tell_to_follow(follower: str, primary: str) -> None:
-    """What to run from now on, for tables."""
-    if follower.startswith("dynamodb"):
-        print("Two stacks with `regions.peer` are kept in step by themselves from now on; others by")
-        print(f"  {shlex.join(['sigla', 'regions', 'follow', follower, primary])}")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.promote import address_of_region, adopt_keys, check_is_lost, opened_pair, opened_region, refusals
 from sigla.cli.regions_told import (
+    RegionsShown,
     form_of_role,
     shown_other,
     shown_time,
@@ -20,6 +20,15 @@ from sigla.cli.regions_told import (
     tell_of_dismissal,
 )
 from sigla.cli.served_regions import abandon_served, are_served, dismiss_served, show_served
+from sigla.cli.stored_regions import (
+    address_of_region,
+    adopt_keys,
+    are_one_registry,
+    check_is_lost,
+    opened_pair,
+    opened_region,
+    refusals,
+)
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
 
@@ -69,7 +78,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 
 
 def run(args: argparse.Namespace) -> int:
-    """0. Raises Misuse, Refused: also where one region was shown and the other one does not answer."""
+    """0. Raises Misuse, Refused: also where regions were shown of two registries, or of which one is silent."""
     command, *urls = args.urls
     if command == "abandon":
         return _abandon(args, urls)
@@ -81,21 +90,17 @@ def run(args: argparse.Namespace) -> int:
         return follow(args, urls)
     if len(args.urls) > 2:
         raise Misuse("A registry has two regions: give one URL, or that of the follower and that of the primary.")
-    if are_served(args.urls):
-        answered, lacking, silent = show_served(args)
-        _show(args, answered, lacking)
-        if silent:
-            raise Refused(" ".join(silent))
-        return 0
-    shown, missing, silent = _stores_shown(args)
-    _show(args, shown, missing)
-    if silent:
-        raise Refused(" ".join(silent))
+    shown = show_served(args) if are_served(args.urls) else _stores_shown(args)
+    _show(args, shown)
+    if shown.silent:
+        raise Refused(" ".join(shown.silent))
+    if not shown.are_one:
+        raise Misuse("These are not regions of one registry, and nothing is compared: look at the URLs.")
     return 0
 
 
-def _stores_shown(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str] | None, list[str]]:
-    """What each region is; with two of them what the first one lacks; and which do not answer. Raises Misuse."""
+def _stores_shown(args: argparse.Namespace) -> RegionsShown:
+    """Raises Misuse."""
     from sigla.regions.nouns import RegionKind
 
     addresses = [address_of_region(url, args.registry) for url in args.urls]
@@ -111,21 +116,23 @@ def _stores_shown(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[
             followers += [url] * (shown[-1]["role"] == RegionKind.FOLLOWER.value)
     if silent:
         advice = [f"If that region is lost: {shlex.join(['sigla', 'promote', url, '--force'])}" for url in followers]
-        return shown, None, silent + advice
+        return RegionsShown(shown, silent=silent + advice)
     if len(shown) == 1 or shown[0]["role"] is None:
-        return shown, None, []
+        return RegionsShown(shown)
     with refusals(), opened_pair(*addresses) as regions:
-        return shown, [*regions.pair.drain.differences()], []
+        if not are_one_registry(regions):
+            return RegionsShown(shown, are_one=False)
+        return RegionsShown(shown, missing=[*regions.pair.drain.differences()])
 
 
-def _show(args: argparse.Namespace, shown: list[dict[str, Any]], missing: list[str] | None) -> None:
-    """missing: what the first region lacks of the second one; None where only one is known."""
-    differing = None if missing is None else _differing(shown)
+def _show(args: argparse.Namespace, shown: RegionsShown) -> None:
+    differing = None if shown.missing is None else _differing(shown.regions)
     if args.json:
-        compared = {} if missing is None else {"missing": missing, "differing": differing}
-        print(json.dumps({"regions": shown} | compared))
+        compared = {} if shown.missing is None else {"missing": shown.missing, "differing": differing}
+        apart = {} if shown.are_one else {"one_registry": False}
+        print(json.dumps({"regions": shown.regions} | compared | apart))
         return
-    _print(shown, missing)
+    _print(shown.regions, shown.missing)
     if differing:
         print("They do not run the same, and a planned promotion is refused until they do:")
         for sentence in differing:

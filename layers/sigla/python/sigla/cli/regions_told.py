@@ -2,7 +2,7 @@
 
 import json
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,6 +16,19 @@ MAY_BE_LOST: Final = (
 
 ADOPTED_SHOWN: Final = 20
 LEFT_SHOWN: Final = 20
+
+
+class RegionsShown(NamedTuple):
+    """What `sigla regions` shows. regions: each that answers, as for programs.
+
+    missing: what the first one lacks of the second one; None where they are not compared. silent: which do not answer,
+    and what to do. are_one: whether they may be of one registry.
+    """
+
+    regions: "list[dict[str, Any]]"
+    missing: "list[str] | None" = None
+    silent: "Sequence[str]" = ()
+    are_one: bool = True
 
 
 def shown_time(at: int) -> str:

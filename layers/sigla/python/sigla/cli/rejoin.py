@@ -7,9 +7,16 @@ from typing import TYPE_CHECKING, Final
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Refused
-from sigla.cli.promote import address_of_region, adopt_keys, check_one_registry, opened_pair, refusals, tell_to_follow
 from sigla.cli.regions_told import put_into_report, tell, tell_left
 from sigla.cli.served_regions import are_served, rejoin_served
+from sigla.cli.stored_regions import (
+    address_of_region,
+    adopt_keys,
+    check_one_registry,
+    opened_pair,
+    refusals,
+    tell_to_follow,
+)
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument, path_argument
 

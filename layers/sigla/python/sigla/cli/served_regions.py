@@ -10,6 +10,7 @@ from sigla.cli.asking import asking
 from sigla.cli.credentials import user_of
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.regions_told import (
+    RegionsShown,
     form_of_role,
     put_into_report,
     shown_time,
@@ -102,8 +103,10 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
         print(f"{done['other']} follows it.")
 
 
-def show_served(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[str] | None, list[str]]:
-    """What each region is; with two of them what the first one lacks; and which do not answer. Raises Misuse."""
+def show_served(args: argparse.Namespace) -> RegionsShown:
+    """Raises Misuse."""
+    from sigla.regions.lacking import lacking
+
     found, silent = [], []
     for url in args.urls:
         try:
@@ -111,10 +114,16 @@ def show_served(args: argparse.Namespace) -> tuple[list[dict[str, Any]], list[st
                 found.append((url, region.report()))
         except Refused as silence:
             silent.append(str(silence))
-    missing = _missing(found[0][1], found[1][1]) if len(found) == 2 else None
+    shown = [_form(url, report) for url, report in found]
     if silent:
         silent += [f"If its machine is lost: sigla promote {url} --force" for url, report in found if _follows(report)]
-    return [_form(url, report) for url, report in found], missing, silent
+        return RegionsShown(shown, silent=silent)
+    if len(found) == 1:
+        return RegionsShown(shown)
+    (_, here), (_, there) = found
+    if here.role is None or not here.role.is_of(there.role):
+        return RegionsShown(shown, are_one=False)
+    return RegionsShown(shown, missing=lacking(here, there))
 
 
 def _follows(report: "RegionReport") -> bool:
@@ -222,15 +231,6 @@ def _of_key(user: str) -> str:
     if user:
         return f", and that of {user.partition(':')[0]} is not, or its secret is another"
     return ": give --user NAME, or set SIGLA_USER and SIGLA_SECRET"
-
-
-def _missing(here: "RegionReport", there: "RegionReport") -> list[str] | None:
-    """As of `regions.lacking`. Raises Misuse."""
-    from sigla.regions.lacking import lacking
-
-    if here.role is None or not here.role.is_of(there.role):
-        raise Misuse("These are not two regions of one registry.")
-    return lacking(here, there)
 
 
 def _form(url: str, report: "RegionReport") -> dict[str, Any]:
