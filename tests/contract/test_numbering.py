@@ -8,6 +8,7 @@ from sigla.changes import NumberingSet
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
 from sigla.model import BodyKey, SchemaId
+from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
 from sigla.registry.steps import numbering
 from sigla.stores.clock import SystemClock
@@ -36,6 +37,14 @@ def import_far(registry: Registry, name: str = "Far", id: SchemaId = FAR, scope:
 
 def free(stores: Stores, after: int, context: str = ".") -> None:
     numbering.check_clear(stores.catalog, stores.bodies, BodyKey(context, SchemaId(after)))
+
+
+def test_ids_go_on_elsewhere_before_an_epoch_has_given_one(stores: Stores, registry: Registry) -> None:
+    """The counter of the epoch before is taken over meanwhile: that is another one than was seen."""
+    assert register(registry, "A") == 1
+    assert stores.region.set_role(None, Role(2, RegionKind.PRIMARY))
+    numbering.continue_after(registry, ".", SchemaId(1_000_000))
+    assert register(registry, "B") == 1_000_001
 
 
 def test_a_context_whose_ids_are_used_up_goes_on_where_an_operator_says(stores: Stores, registry: Registry) -> None:

@@ -10,6 +10,7 @@ are imported, as they were.
 """
 
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -177,6 +178,9 @@ def _opened(file: Path, folder: Path, contents: Contents, skip: int, progress: P
     check_catalog(folder / CATALOG)
     address = Address.of(data=str(folder), registry=contents.registry)
     try:
+        with opening.directory(address) as store:
+            if (role := store.region.role()) is not None:
+                store.region.set_role(role, role.made_anew(secrets.token_hex(8)))
         with opening.writing(address, "restore") as writing:
             leave_out(writing.registry, writing.store, skip)
             set_down_exporters(writing.registry)

@@ -147,7 +147,13 @@ def _own(here: Region, context: str, epoch: int) -> Course[Counter]:
 
 
 def _raised(here: Region, there: Peer | None, context: str, role: Role, wanted: int) -> Course[None]:
-    """The other region first: whoever begins there begins above it, whether or not this one ever hears of it."""
+    """The other region first: whoever begins there begins above it, whether or not this one ever hears of it.
+
+    there: None for a directory that is not served: while a command holds it, no region begins to follow.
+    """
+    if there is None and role.is_alone:
+        yield partial(here.raise_own, context, role.epoch, SchemaId(min(wanted, HIGHEST)))
+        return
     if there is None:
         raise NoBlock(context=context, region=role.peer)
     try:

@@ -154,6 +154,13 @@ class Role:
         """
         return replace(self, kind=RegionKind.JOINING, token=f"{_RESTORED}{self.kind.value}")
 
+    def made_anew(self, pair: str) -> "Role":
+        """Of a registry that is made of a backup of this region: a registry of its own, whose ids both regions leave free.
+
+        The next epoch may be that of the other region.
+        """
+        return Role(self.epoch + 2, RegionKind.PRIMARY, pair=pair, adopts=self.adopts)
+
     @property
     def is_restored(self) -> bool:
         return self.token.startswith(_RESTORED)

@@ -282,11 +282,12 @@ class EmbeddedCatalog:
         """Nothing: who may commit is decided in front of a store."""
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        if isinstance(change, NumberingSet) and self.region.role() is not None:
+            # A step of its own: a counter that this epoch takes over is another one than was seen, and stays so.
+            giving.carried_out(giving.set_back(self.region, self.peer, change.context, change.after))
         with self._unit.step():
             db = self._unit.connection
             epoch = check_open(db, change.epoch) or self._epoch
-            if isinstance(change, NumberingSet) and role_of(db) is not None:
-                giving.carried_out(giving.set_back(self.region, self.peer, change.context, change.after))
             outcome = changes.apply(db, change)
             journal.append(db, change, outcome.effects, epoch=epoch)
             self._unit.touched |= outcome.touched
