@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from sigla.backups.restoring import restore
-from sigla.model import BodyKey, SchemaId
+from sigla.model import BodyKey, SchemaId, Version
 from sigla.ports.progress import unseen
 from sigla.regions import rules
 from sigla.regions.adoption import AdoptedIds, given_before
@@ -58,9 +58,9 @@ def test_it_takes_writes_and_gives_no_id_of_either_region(file: Path, role: Role
     """The other one may go on, and take the next epoch."""
     with restored(file, skip) as store:
         registry = Registry(store.catalog, store.bodies, SystemClock())
-        assert registry.version(s("orders"), 1).id == 1
+        assert registry.version(s("orders"), Version(1)).id == 1
         register(registry, "new", TWO)
-        assert registry.version(s("new"), 1).id == max(rules.granted(role.epoch + 1), 2 + skip) + 1
+        assert registry.version(s("new"), Version(1)).id == max(rules.granted(role.epoch + 1), 2 + skip) + 1
 
 
 def test_the_regions_do_not_take_it_for_one_of_them(file: Path, role: Role) -> None:

@@ -62,11 +62,11 @@ def promote_served(args: argparse.Namespace) -> int:
     if args.url and not is_url(args.url):
         raise Misuse(f"Invalid --url {args.url}: such a URL is http://HOST:PORT.")
     with asked_region(args, here) as region:
+        role = region.role()  # a server that stands still is noticed in a moment, and not after a whole course
         if args.undo:
             done = region.promote("undo", "", primary)
             print(f"{done['other']} takes writes{' again' if done['changed'] else ': nothing to take back'}.")
             return 0
-        role = region.role()
         if args.force and role is not None and role.writes:
             print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
             return 0
@@ -139,6 +139,7 @@ def rejoin_served(args: argparse.Namespace) -> int:
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
     with asked_region(args, new) as region:
+        region.role()  # as `promote_served`
         done = region.rejoin(old, args.url or new, None)
         if not done["changed"]:
             print(f"{old} joins or follows already: nothing to do.")

@@ -156,7 +156,8 @@ class RegionFollower:
     def turn(self) -> None:
         """One question, and what comes of its answer. Raises StoreError, NotFollowed."""
         end, role, now = self._here.end(), self._role, self._here.region.role()
-        wait_ms = WAIT_MS if self._knows_ceilings else 0
+        # After a silence it is to be known soon that all is well again.
+        wait_ms = WAIT_MS if self._knows_ceilings and not self._problem else 0
         asked = NextAsked(
             role.name,
             end,

@@ -155,9 +155,9 @@ class Role:
         return replace(self, kind=RegionKind.JOINING, token=f"{_RESTORED}{self.kind.value}")
 
     def made_anew(self, pair: str) -> "Role":
-        """Of a registry that is made of a backup of this region: a registry of its own, whose ids both regions leave free.
+        """For a registry of its own that is made of a backup of this region: it gives ids above those of both regions.
 
-        The next epoch may be that of the other region.
+        The next epoch may be that of the other one.
         """
         return Role(self.epoch + 2, RegionKind.PRIMARY, pair=pair, adopts=self.adopts)
 
