@@ -339,38 +339,3 @@ def test_exporters_run_in_the_primary_alone(pair: Two, monkeypatch: pytest.Monke
             told.append(turns(CLOCK, None))
     assert told[0]["exporters"] == 0
     assert told[1:] == [{"event": "exporters", "follows": 1}, {"event": "exporters", "closed": 1}]
-
-
-def test_reads_of_a_follower_ask_as_often_as_those_of_its_primary_and_of_a_registry_that_is_alone(
-    pair: Two, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """An environment looks once a minute what its region is."""
-    pair.ask(pair.a, "PUT", "/config/orders", {"compatibility": "FULL"})
-    pair.b.turn()
-    with monkeypatch.context() as environment, ExitStack() as opened:
-        for name, value in pair.a.variables.items():
-            environment.setenv(name, value)
-        lone = replace(pair.a, handler=opened.enter_context(closing(wiring.lambda_handler())))
-        asked: list[list[int]] = []
-        for region in (lone, pair.a, pair.b):
-            counts = []
-            for target in ("/mode", *READS, *READS):
-                capsys.readouterr()
-                assert pair.ask(region, "GET", target).status == 200
-                (line,) = [json.loads(each) for each in capsys.readouterr().out.splitlines() if "route" in each]
-                counts.append(line["calls"])
-            asked.append(counts[1:])
-        assert asked[0] == asked[1] == asked[2]
-    assert sum(asked[0]) > len(READS)
-
-
-READS = (
-    "/schemas/ids/1?subject=orders",
-    "/schemas/ids/1/versions",
-    "/subjects",
-    "/subjects/orders/versions",
-    "/subjects/orders/versions/1",
-    "/subjects/orders/versions/latest",
-    "/config/orders",
-    "/contexts",
-)

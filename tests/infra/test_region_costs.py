@@ -202,7 +202,7 @@ def test_keys_are_handed_over_for_what_it_is_priced(regions: Regions) -> None:
 
 
 def test_a_read_of_a_follower_takes_the_units_that_it_takes_in_its_primary_and_alone(regions: Regions) -> None:
-    """That its function asks as often as theirs: tests/functions/test_two_regions.py."""
+    """That its function asks as often as theirs: tests/functions/test_region_reads.py."""
     lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
     took = []
     with closing(lone):
