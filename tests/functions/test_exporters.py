@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,14 +13,20 @@ from sigla import wiring
 from sigla.aws.clients import Clients
 from sigla.errors import StoreError
 from sigla.exporters.nouns import ContextType, Exporter, ExporterDraft, ExporterState
+from sigla.exporters.running import turns
+from sigla.exporters.running.subjects import Subjects
 from sigla.exporters.verbs.changing import create_exporter, pause_exporter
 from sigla.functions.exporters import BEHIND_MS, LEFT_MS, ExporterTurns, Unfinished
 from sigla.functions.waking import NEWS, Waking
+from sigla.model import Subject
 from sigla.observe import Facts
+from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
 from sigla.remote.destination import HttpDestination, destination
 from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE
 from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb import fence
+from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.stories import BASE, ONE, TWO, register
 from tests.contract.aws import make_table, of_two_parts
@@ -320,3 +326,28 @@ def test_a_journal_that_cannot_wake_them_has_done_its_work_all_the_same(monkeypa
     events, (failure,) = woken(monkeypatch, 1, there=False)
     assert not events
     assert failure["event"] == "failure"
+
+
+def test_a_region_that_is_closed_while_it_exports_writes_no_further_subject(
+    source: Source, account: Clients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other one was promoted: from then on that one exports."""
+    monkeypatch.setattr(fence, "COPIES", 2)
+    monkeypatch.setattr(turns, "SAVED_MS", 0)
+    for name in ("a", "b", "c"):
+        register(name, ONE)(source.registry)
+    source.export("plain")
+    region, role = source.store.region, Role(1, RegionKind.PRIMARY, "there", open=True)
+    assert region.set_role(None, role)
+    table = source.store.tools.table.name
+    elsewhere, make_equal = AwsRegion.of(account.dynamodb, table, source.clock), Subjects.make_equal
+
+    def closed_behind_the_first(of: Subjects, subject: Subject, part: Any) -> None:
+        make_equal(of, subject, part)
+        if (seen := elsewhere.role()) is not None and seen.writes and subject.name:
+            elsewhere.set_role(seen, replace(seen, open=False))
+
+    monkeypatch.setattr(Subjects, "make_equal", closed_behind_the_first)
+    source.turns()({})
+    assert subjects(source.target) == ["a"]
+    assert source.state("plain")[0] is ExporterState.STARTING

@@ -94,7 +94,9 @@ def change_exporter(tools: Tools, change: ExporterChanged, at: int) -> CommitPla
 
 
 def advance(tools: Tools, exporter: Exporter, progress: ExporterProgress) -> None:
-    """Raises Conflict."""
+    """Raises Conflict, also where this region is one of two, and takes no writes any more: the other one exports."""
+    if tools.fence.known is not None and (role := tools.fence.read()) is not None and not role.writes:
+        raise Conflict
     form: Item = {
         "state": progress.state.value,
         "position": _packed(progress.position),
