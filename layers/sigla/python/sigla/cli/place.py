@@ -72,6 +72,7 @@ def _reason(failure: Exception) -> str:
 def explained(where: "Address | str") -> Iterator[None]:
     """where: as people call it. What hinders the work there becomes one sentence. Raises Misuse, Refused."""
     from sigla.errors import BodyLost, StoreError, Unusable
+    from sigla.regions.refusals import IdMayBeGiven, NoBlock
     from sigla.settings import InvalidSetting
     from sigla.stores.not_opened import DataNotOpened
 
@@ -85,6 +86,13 @@ def explained(where: "Address | str") -> Iterator[None]:
         raise Misuse(
             f"A registry in AWS needs the AWS client, and {missing.name} is not installed: {INSTALL}."
         ) from None
+    except NoBlock as told:
+        raise Refused(
+            f"In {where}: {told.message}. Commands do not ask a region that follows a directory. If it can begin anew "
+            "afterwards, give it up with `sigla regions dismiss` first."
+        ) from None
+    except IdMayBeGiven as told:
+        raise Refused(f"In {where}: {told.message}.") from None
     except BodyLost as lost:
         raise Refused(f"In {where} {lost}: run sigla scrub, which names its versions and the remedy.") from None
     except StoreError as failure:
