@@ -129,14 +129,18 @@ def untrue(land: Land, done: Outcome | None) -> Iterator[str]:
 
 
 def _left(land: Land, done: Outcome) -> Iterator[str]:
-    """A rejoin that says that nothing is left to be brought."""
+    """A rejoin that says that nothing is left to be brought, of what it was for.
+
+    What the old region acknowledges in a later epoch than that of the new one, it does as its primary once more.
+    """
     old, new = (re.findall(r"//([^/]+)/", url)[0] for url in (done.words[1], done.words[3]))
     purged = {ack.subject for ack in land.known.acks if not ack.id}
     for which, (table, _) in land.known.sites.items():
         if table == new and land.role(which).writes:
             at = Function(land, which)
             for ack in land.known.acks:
-                if ack.table == old and ack.id and ack.subject not in purged:
+                is_before = ack.epoch <= land.role(which).epoch
+                if ack.table == old and is_before and ack.id and ack.subject not in purged:
                     told = meaning(at, BodyKey(ack.subject.context, SchemaId(ack.id)))
                     if told != ack.text:
                         yield f"it has brought all, it says, and id {ack.id} means {told}"

@@ -8,13 +8,14 @@ truth, and one region takes writes while the other one follows.
 from collections.abc import Iterator, Mapping
 from itertools import count
 from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import pytest
 
 from tests.attack.paused_checks import ids_with_two_meanings, not_at_its_end, untrue
 from tests.attack.paused_land import Land, Outcome, in_one_thread, unpaused
 from tests.attack.paused_matrix import PAUSED, SITUATIONS, WHOLE, Run, good_end
+from tests.attack.paused_stores import Paused
 
 
 class Pausing:
@@ -50,13 +51,13 @@ def starts() -> Iterator[Mapping[str, Start]]:
         yield made
 
 
-def wrong(start: Start, paused: str, meanwhile: str, number: int) -> list[str] | None:
+def wrong(start: Start, paused: str, meanwhile: Run, number: int) -> list[str] | None:
     """What does not hold; None where what is paused has no more requests than that."""
     land = start.land
     land.put_back(start.moment)
     for which in "AB":
         land.function(which)  # which remembers what it has read
-    pausing = Pausing(land, number, WHOLE[meanwhile])
+    pausing = Pausing(land, number, meanwhile)
     done = PAUSED[paused](land, pausing)
     if not pausing.is_over:
         return None
@@ -68,7 +69,7 @@ def wrong(start: Start, paused: str, meanwhile: str, number: int) -> list[str] |
 def check(start: Start, paused: str, meanwhile: str, *, step: int = 1, first: int = 0) -> int:
     """How many runs that were."""
     for runs in count():
-        found = wrong(start, paused, meanwhile, first + runs * step)
+        found = wrong(start, paused, WHOLE[meanwhile], first + runs * step)
         if found is None:
             return runs
         assert not found, f"{paused} paused before request {first + runs * step}, meanwhile {meanwhile}"
@@ -115,5 +116,35 @@ def test_whatever_is_paused_goes_on_as_if_nothing_had_been(situation: str, start
     dice = Random(situation)
     for _ in range(100):
         paused, meanwhile, number = dice.choice(sorted(PAUSED)), dice.choice(sorted(WHOLE)), dice.randrange(60)
-        found = wrong(starts[situation], paused, meanwhile, number)
+        found = wrong(starts[situation], paused, WHOLE[meanwhile], number)
         assert not found, f"{paused} paused before request {number}, meanwhile {meanwhile}"
+
+
+COMMANDS_OF_TWO: Final = ("rejoin A", "promote B", "force B", "rejoin B", "promote A", "force A")
+
+
+def also_paused(paused: str, meanwhile: str, number: int, untold: list[str]) -> Run:
+    """untold: gets what the one says that runs to its end meanwhile, and is not so."""
+
+    def run(land: Land, _: Paused) -> Outcome | None:
+        pausing = Pausing(land, number, WHOLE[meanwhile])
+        done = PAUSED[paused](land, pausing)
+        untold.extend(untrue(land, pausing.did))
+        return done
+
+    return run
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_two_commands_that_are_paused_at_once_go_on_as_if_nothing_had_been(
+    situation: str, starts: Mapping[str, Start]
+) -> None:
+    """From the machines of two operators."""
+    dice = Random(f"two in {situation}")
+    for _ in range(100):
+        (one, other), meanwhile = dice.choices(COMMANDS_OF_TWO, k=2), dice.choice(sorted(WHOLE))
+        first, second, untold = dice.randrange(50), dice.randrange(50), list[str]()
+        found = wrong(starts[situation], one, also_paused(other, meanwhile, second, untold), first)
+        told = f"{one} paused before request {first}, {other} before {second}, meanwhile {meanwhile}"
+        assert not [*(found or ()), *untold], told
