@@ -71,7 +71,7 @@ TRIPS: Mapping[str, Trips] = {
     "note a read that is noted today": Trips(ASK, read=0.5),
     "note the first read of a day": Trips((*ASK, (DRAW,)), read=0.5, write=1),
     "note the first read of a key": Trips((*ASK, (DRAW,), *ASK, (DRAW,)), read=1.5, write=2),
-    "read the usage of a subject": Trips((*ASK, *HISTORY, *HISTORY, *ASK), read=7),
+    "read the usage of a subject": Trips((*ASK, *HISTORY, *HISTORY, *ASK), read=6.5),
     # By subject and version.
     "read the latest version": Trips((*ASK, *BODY), read=4),
     "read the latest version again": Trips(ASK, read=4),

@@ -70,6 +70,7 @@ READING = {
     *("catalog.subjects", "catalog.versions", "catalog.settings", "catalog.contexts", "catalog.contexts_of"),
     "catalog.look",
     "catalog.versions_below",
+    "catalog.rows_of",
     *(
         "catalog.contexts_after",
         "catalog.holders_after",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import Come, shown
+from tests.browser.conftest import Come, Opens, shown
 from tests.browser.filled import Registry, field, record, register
 from tests.protocol.clients.server import Server, serving
 
@@ -215,7 +215,7 @@ def test_a_level_is_changed_and_changed_back(come: Come, bench: Registry, name: 
     page = way.page
     shown(way, "compatibility and mode")
     way.choose(button(page, "Change config"))
-    expect(question(page)).to_contain_text("It holds for this subject alone, which has 1 version.")
+    expect(question(page)).to_contain_text("It holds for this subject alone.")
     way.pick(question(page).get_by_label("Compatibility"), "FULL")
     way.choose(question(page).get_by_role("button", name="Change"))
     expect(page.get_by_role("region", name="Compatibility")).to_contain_text("FULL")
@@ -275,3 +275,34 @@ def test_versions_that_are_far_back_are_listed_and_opened(come: Come, bench: Reg
     expect(question(page)).to_contain_text("23 versions are soft-deleted.")
     page.goto(f"{bench.url}/console/subjects/{name}/versions/24")
     expect(page.get_by_role("alert")).to_have_text("There is no version 24 of this subject.")
+
+
+PART_OF_MANY: Any = {
+    "latest": 4711,
+    "versions": {"stored": 20, "active": 18, "highest": 4712, "more": True},
+    "referrers": {"found": [], "more": False},
+    "reads": {"versions": 7, "readers": 0, "since": "2026-11-28"},
+}
+"""What hangs on a subject where each read costs money."""
+
+
+@pytest.mark.parametrize(
+    "asks, changed, says",
+    [
+        ("Delete subject", {}, "All versions up to version 4711, at least 18 of them, are soft-deleted."),
+        ("Delete subject", {}, "Nobody has read the newest 7 versions by their ids since 2026-11-28"),
+        ("Delete subject", {"active": 0}, "All versions up to version 4711 are soft-deleted."),
+        ("Delete version 2", {}, "At least 18 versions of the subject stay."),
+        ("Delete version 2", {"active": 0}, "At least 1 version of the subject stays."),
+        ("Delete version 2", {}, "Nobody has read it by its ids since 2026-11-28"),
+    ],
+)
+def test_a_question_about_many_versions_says_what_it_knows(
+    opened: Opens, registry: Server, asks: str, changed: dict[str, int], says: str
+) -> None:
+    told = {**PART_OF_MANY, "subject": "customers-value", "versions": {**PART_OF_MANY["versions"], **changed}}
+    page = opened(registry)
+    page.route(re.compile(r"/stakes(\?.*)?$"), lambda route: route.fulfill(json=told))
+    page.goto(f"{registry.url}/console/subjects/customers-value")
+    button(page, asks).click()
+    expect(question(page)).to_contain_text(says)

@@ -230,8 +230,15 @@ def test_an_alias_says_whose_versions_are_shown_and_deleted(opened: Opens) -> No
     with serving() as server:
         register(server, "v", '"int"')
         server.ask("PUT", "/config/w", {"alias": "v"})
-        page = opened(server, "subjects/w")
+        page = opened(server)
         settled(page)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url.removeprefix(server.url)))
+        page.goto(f"{server.url}/console/subjects/w")
+        settled(page)
+        # To follow an alias costs a trip each time, and it is done once.
+        assert {"/console/api/subjects/w/versions?limit=20", "/subjects/v/versions/1?deleted=true"} <= {*asked}
+        assert "/subjects/v/history?limit=21" in asked
         expect(page.get_by_text("This name is an alias. It leads to v,")).to_be_visible()
         page.get_by_role("button", name="Delete subject").click()
         expect(page.get_by_role("heading", name="Delete v?")).to_be_visible()

@@ -79,3 +79,27 @@ def test_pages_that_leave_something_out_can_be_read_by_all(
         expect(page.get_by_role("button", name=re.compile("^Show ")).first).to_be_visible()
         assert violations(page, packages) == [], path
         assert page.evaluate("document.documentElement.scrollWidth") == look.width, path
+
+
+def test_a_picture_that_is_a_part_says_so_and_goes_on(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry))
+    page.route(re.compile(r"/graph\?.*limit=10$"), as_a_part)
+    page.goto(f"{registry.url}/console/subjects/customers-value")
+    page.get_by_role("button", name="Show all references").click()
+    picture = page.get_by_role("region", name="References from left to right")
+    expect(page.get_by_text("This is a part, of 2 versions")).to_be_visible()
+    page.get_by_role("button", name="Show more").last.click()
+    expect(page.get_by_text("This is a part")).to_have_count(0)
+    expect(picture).to_be_visible()
+
+
+def as_a_part(route: Route) -> None:
+    answer = route.fetch()
+    route.fulfill(response=answer, json={**answer.json(), "more": True})
+
+
+def test_where_nothing_refers_the_picture_says_so_when_it_was_asked_for(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry))
+    page.goto(f"{registry.url}/console/subjects/orders-value")
+    page.get_by_role("button", name="Show all references").click()
+    expect(page.get_by_text("There are none.")).to_be_visible()

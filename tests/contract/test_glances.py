@@ -19,6 +19,7 @@ from sigla.changes import (
 from sigla.model import GLOBAL, REGISTRY_WIDE, BodyKey, Config, SchemaId, Search, Settings, Subject, Version
 from sigla.ports.catalog import Catalog
 from sigla.ports.glances import AssociationPlace, ReferrerPlace
+from sigla.ports.subjects import VersionKey
 from sigla.stores.sqlite import lists
 from tests.associated import a_weak
 from tests.build import NOW, a_nonce, a_subject, a_target, registered
@@ -75,6 +76,24 @@ def test_versions_go_on_below_a_version(catalog: Catalog, glance: int) -> None:
     assert list(told(None)) == []
     registered(catalog, subject)
     assert list(told(None)) == list(catalog.history(subject)) != []
+
+
+def test_versions_of_several_subjects_are_told_by_their_places(catalog: Catalog) -> None:
+    """Soft-deleted ones too; none that is gone, and in a second life of a subject those of that alone."""
+    again, gone, other = (Subject(".", name) for name in ("again", "gone", "other"))
+    for subject in (again, gone, other, other):
+        registered(catalog, subject)
+    catalog.commit(VersionDeleted(catalog.snapshot(other).head, catalog.history(other)[0], NOW, a_nonce()))
+    for subject in (again, gone):
+        head_of = catalog.snapshot(subject).head
+        catalog.commit(SubjectDeleted(head_of, Version(head_of.highest), NOW, a_nonce()))
+        catalog.commit(SubjectPurged(catalog.snapshot(subject).head, catalog.history(subject), NOW, a_nonce()))
+    registered(catalog, again)
+    stored = {VersionKey(each, row.version): row for each in (again, other) for row in catalog.history(each)}
+    assert [row.deleted for row in stored.values()] == [False, True, False]
+    absent = [VersionKey(gone, Version(1)), VersionKey(other, Version(9)), VersionKey(ORDERS, Version(1))]
+    assert catalog.rows_of([*absent, *stored]) == stored
+    assert catalog.rows_of([]) == {}
 
 
 def test_contexts_go_on_behind_a_name(catalog: Catalog, glance: int) -> None:

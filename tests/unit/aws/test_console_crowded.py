@@ -153,6 +153,48 @@ def test_who_refers_to_a_subject_costs_the_same_however_many_do(crowded: Functio
 
 
 @pytest.mark.parametrize(
+    "calls",
+    [
+        ("subjects/long-value/stakes",),
+        ("subjects/long-value/stakes?version=5000", "ids/2?limit=2"),
+        ("subjects/a-value/stakes",),
+        ("subjects/a-value/stakes?version=1", "ids/1?limit=2"),
+        ("subjects/long-value/usage?limit=10",),
+        ("subjects?names=true&limit=21&subjectPrefix=%3A*%3A", "settings?limit=20&subjectPrefix=%3A*%3A"),
+    ],
+    ids=" ".join,
+)
+def test_a_question_costs_the_same_however_much_hangs_on_it(crowded: Functions, calls: tuple[str, ...]) -> None:
+    """Before something is deleted, restored, or configured; each of all its calls."""
+    assert (
+        sum(cost(crowded, f"GET /console/api/{call}", rounds_of(f"/console/api/{call}"))[0] for call in calls)
+        <= MOST_UNITS
+    )
+
+
+def test_what_hangs_on_a_subject_is_told_as_a_part(crowded: Functions) -> None:
+    told = crowded.client()("GET", "/console/api/subjects/long-value/stakes").json
+    assert told["versions"] == {"stored": 20, "active": 20, "highest": VERSIONS, "more": True}
+    told = crowded.client()("GET", "/console/api/subjects/a-value/stakes").json
+    assert told["referrers"]["more"]
+
+
+@pytest.mark.parametrize("of", ["a-value&version=1", "long-value&version=5000", "long-value&version=1"])
+def test_a_first_picture_costs_20_units_whatever_refers_to_it(crowded: Functions, of: str) -> None:
+    with metered(crowded.clients, ()) as meter:
+        told: Any = crowded.client()("GET", f"/console/api/graph?subject={of}&limit=10").json
+    assert meter.read <= MOST_UNITS
+    assert told["more"] == (len(told["nodes"]) == 10) == of.startswith("a-")
+
+
+def test_fields_of_a_version_cost_20_units_however_many_are_before_it(crowded: Functions) -> None:
+    with metered(crowded.clients, ()) as meter:
+        told: Any = crowded.client()("GET", f"/console/api/subjects/long-value/fields/{VERSIONS}").json
+    assert meter.read <= MOST_UNITS
+    assert ["since" in each for each in told] == [False]
+
+
+@pytest.mark.parametrize(
     "what", ["contexts", "settings", "associations", "keks", "ids/2", "subjects/long-value/versions"]
 )
 def test_more_of_a_list_costs_the_same_wherever_it_begins(crowded: Functions, what: str) -> None:

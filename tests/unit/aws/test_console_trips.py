@@ -15,10 +15,13 @@ import pytest
 
 from infra.trips import Rounds
 from sigla.cache.speakers import Speakers
+from sigla.changes import Author
+from sigla.changes.kinds import DAY_MS
 from sigla.errors import SchemaNotFound
 from sigla.keys import LIST_SHARDS
 from sigla.model import Page, SchemaId
 from sigla.registry import Registry
+from sigla.registry.attributed import attributed
 from sigla.rules import names
 from sigla.stores.dynamodb.catalog import AwsCatalog
 from sigla.stores.dynamodb.store import AwsStore
@@ -88,6 +91,13 @@ def functions() -> Iterator[Functions]:
 
 def rounds_of(call: str) -> Rounds:
     """Those that are made side by side; every other call is a round of its own."""
+    if "/history" in call:
+        return (("BatchGetItem", "Query"),)
+    if "/stakes" in call:
+        referrers = ("BatchGetItem",) if "a-value" in call else ()
+        return (("BatchGetItem", "Query") * (3 if "version=" in call else 2), ("BatchGetItem", "Query", *referrers))
+    if "/usage?" in call:
+        return (("BatchGetItem",) * 2 + ("Query",), ("BatchGetItem", "Query"))
     if "/schemas/ids/2" in call:
         return (("GetObject", "Query"),)
     if "/diff/" in call:
@@ -97,7 +107,9 @@ def rounds_of(call: str) -> Rounds:
     if "/console/api/settings" in call:
         return (("BatchGetItem",) * 2,)
     if "/versions?limit=" in call:
-        return (("BatchGetItem",) * 3, ("Query",) * 2) if "&version=" in call else (("BatchGetItem",) * 2,)
+        return (
+            (("BatchGetItem",) * 3 + ("Query",) * 2,) if "&version=" in call else (("BatchGetItem",) * 2 + ("Query",),)
+        )
     if any(f"/console/api/{each}?" in call for each in ("contexts", "associations", "keks", "ids/2")):
         return ()
     if "type=&deleted=true" in call:
@@ -127,6 +139,7 @@ def with_fields(count: int, first: str = "f") -> str:
 
 ASK: Final = ("BatchGetItem",)
 READ: Final = ("GetObject",)
+QUERY: Final = ("Query",)
 CUSTOMER: Final = {"name": "com.acme.Address", "subject": "address-value", "version": 1}
 HOME: Final = {"name": "home", "type": "com.acme.Address"}
 
@@ -184,12 +197,52 @@ def test_the_versions_of_an_id_are_the_same_asked_at_once_as_one_after_the_other
             each.holders_of(SchemaId(4711), subject=None, deleted=True, page=Page())
 
 
+@pytest.mark.parametrize(
+    "call, rounds",
+    [
+        ("console/api/subjects/led-value/versions?limit=20", (ASK * 2 + QUERY, ASK * 2 + QUERY)),
+        ("console/api/subjects/led-value/versions?limit=20&version=1", (ASK * 3 + QUERY * 2, ASK * 3 + QUERY * 2)),
+    ],
+)
+def test_an_alias_leads_to_its_versions_in_two_trips(functions: Functions, call: str, rounds: Rounds) -> None:
+    """What else is asked for the page is asked by the name that the answer tells."""
+    functions.client()("PUT", "/config/led-value", {"alias": "customers-value"}, JSON)
+    with metered(functions.clients, rounds, patience_s=2) as meter:
+        answer: Any = functions.client()("GET", f"/{call}")
+    assert answer.json["name"] == "customers-value"
+    assert len(meter.seen) <= MOST_TRIPS, meter.seen
+    assert meter.read <= MOST_UNITS
+
+
+def test_a_history_with_names_is_two_trips(functions: Functions) -> None:
+    rounds = (ASK + QUERY, QUERY)
+    attributed_to(functions, "named-value")
+    with metered(functions.clients, rounds) as meter:
+        answer: Any = functions.client()("GET", "/subjects/named-value/history?limit=21")
+    assert [each["name"] for each in answer.json] == ["ada"]
+    assert meter.seen == rounds
+
+
+def test_fields_are_read_side_by_side(functions: Functions) -> None:
+    rounds = (ASK, ("BatchGetItem", "Query"), READ * VERSIONS)
+    with metered(functions.clients, rounds, patience_s=2) as meter:
+        answer: Any = functions.client()("GET", f"/console/api/subjects/long-value/fields/{VERSIONS}")
+    assert [each["since"] for each in answer.json[1:]] == list(range(2, VERSIONS + 1))
+    assert meter.seen == rounds
+    assert meter.read <= MOST_UNITS
+
+
 def test_two_versions_with_references_are_compared_in_a_trip_more_for_each_depth(functions: Functions) -> None:
     rounds = (ASK, READ * 2, READ)
     with metered(functions.clients, rounds) as meter:
         answer = functions.client()("GET", "/subjects/customers-value/diff/1/2")
     assert answer.status == 200
     assert meter.seen == rounds
+
+
+def attributed_to(functions: Functions, subject: str) -> None:
+    by_ada = attributed(functions.registry(), Author("ada", "api", kept_ms=DAY_MS))
+    register(subject, a_text("Named"))(by_ada)
 
 
 def search(functions: Functions, query: str, expected: Rounds) -> Any:

@@ -145,12 +145,31 @@ def test_what_is_no_place_of_a_referrer_is_not_found(filled: Client, said: str) 
     assert filled("GET", f"/console/api/subjects/s/referrers?{said}").status == 404
 
 
+@pytest.mark.parametrize("most", [1, 3, 100])
+def test_usage_is_told_of_the_newest_versions_first(filled: Client, most: int) -> None:
+    """As the whole of it is told; by an alias that of another subject."""
+    assert filled("GET", "/console/api/subjects/v/usage").json["error_code"] == 40401
+    for at in range(4):
+        filled("POST", "/subjects/v/versions", {"schema": a_text(f"V{at}")}, JSON)
+    filled("DELETE", "/subjects/v/versions/2")
+    filled("PUT", "/config/led", {"alias": "v"}, JSON)
+    whole = filled("GET", "/subjects/v/usage").json
+    for name in ("v", "led"):
+        told = [each for part in in_parts(filled, f"subjects/{name}/usage?", most) for each in part]
+        assert told == list(reversed(whole["versions"]))
+    first = filled("GET", "/console/api/subjects/led/usage").json
+    assert first == {name: value for name, value in whole.items() if name != "versions"} | {"found": told}
+
+
 def test_versions_say_whose_they_are(filled: Client) -> None:
-    """An alias leads to another subject."""
+    """An alias leads to another subject; where that is one itself, its name would lead on."""
     filled("POST", "/subjects/v/versions", {"schema": a_text("V")}, JSON)
     filled("PUT", "/config/w", {"alias": "v"}, JSON)
-    told = [filled("GET", f"/console/api/subjects/{name}/versions").json["subject"] for name in ("v", "w")]
-    assert told == ["v", "v"]
+    filled("PUT", "/config/v", {"alias": "s"}, JSON)
+    filled("PUT", "/config/x", {"alias": "s"}, JSON)
+    answers = [filled("GET", f"/console/api/subjects/{name}/versions").json for name in ("s", "x", "w")]
+    told = [(each["subject"], each["name"]) for each in answers]
+    assert told == [("s", "s"), ("s", "s"), ("v", "w")]
 
 
 @pytest.mark.parametrize("said", ["after=x", "version=latest", "version=99999999999"])

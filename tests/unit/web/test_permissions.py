@@ -152,6 +152,8 @@ AN_EXPORTER = {"name": "new", "config": {"schema.registry.url": "http://there"}}
 KEYS_ROUTE = "/console/api/keys"
 VERSION_PART = "GET /console/api/subjects/{subject}/versions"
 REFERRERS = "GET /console/api/subjects/{subject}/referrers"
+USAGE_PART = "GET /console/api/subjects/{subject}/usage"
+STAKES = "GET /console/api/subjects/{subject}/stakes"
 FIELDS = "GET /console/api/subjects/{subject}/fields/{version}"
 VERDICT = "POST /console/api/subjects/{subject}/verdict"
 
@@ -255,6 +257,13 @@ ROWS = (
     Row(VERSION_PART, "/console/api/subjects/a-one/versions", IN_A),
     Row(VERSION_PART, "/console/api/subjects/b-one/versions", OUTSIDE),
     Row(VERSION_PART, "/console/api/subjects/a-out/versions", OUTSIDE),
+    Row(USAGE_PART, "/console/api/subjects/a-one/usage", IN_A),
+    Row(USAGE_PART, "/console/api/subjects/b-one/usage", OUTSIDE),
+    Row(USAGE_PART, "/console/api/subjects/a-out/usage", OUTSIDE),
+    Row(STAKES, "/console/api/subjects/a-one/stakes", IN_A),
+    Row(STAKES, "/console/api/subjects/a-one/stakes?version=1", IN_A),
+    Row(STAKES, "/console/api/subjects/b-one/stakes", OUTSIDE),
+    Row(STAKES, "/console/api/subjects/a-out/stakes", OUTSIDE),
     Row(REFERRERS, "/console/api/subjects/a-one/referrers", IN_A),
     Row(REFERRERS, "/console/api/subjects/b-one/referrers", OUTSIDE),
     Row(REFERRERS, "/console/api/subjects/a-out/referrers", OUTSIDE),

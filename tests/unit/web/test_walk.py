@@ -72,6 +72,8 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("GET", "/console/api/search", None, 200, ...),
         ("GET", "/console/api/subjects/s/versions", None, 200, ...),
         ("GET", "/console/api/subjects/s/referrers", None, 200, ...),
+        ("GET", "/console/api/subjects/s/usage", None, 200, ...),
+        ("GET", "/console/api/subjects/s/stakes", None, 200, ...),
         ("GET", "/console/api/contexts", None, 200, ...),
         ("GET", "/console/api/settings", None, 200, ...),
         ("GET", "/console/api/ids/1", None, 200, ...),

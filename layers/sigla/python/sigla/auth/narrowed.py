@@ -82,6 +82,9 @@ class Narrowed(CatalogInFront):
         self._check_read(subject)
         return self._catalog.versions_below(subject, version, glance=glance)
 
+    def rows_of(self, wanted: Sequence[VersionKey]) -> Mapping[VersionKey, Row]:
+        return self._catalog.rows_of([key for key in wanted if self._reach.includes(key.subject)])
+
     def candidates(self, subject: Subject, digests: Sequence[str]) -> tuple[Row, ...]:
         self._check_read(subject)
         return self._catalog.candidates(subject, digests)

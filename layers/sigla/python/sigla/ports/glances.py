@@ -4,12 +4,13 @@ What was written in the last second may be missing, or still be there. Where eac
 wherever it begins, and however long the list is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.associations.nouns import Association
 from sigla.keks.nouns import Kek
 from sigla.model import BodyKey, Holder, Referrer, Row, SchemaId, Subject, Version
+from sigla.ports.subjects import VersionKey
 
 
 class AssociationPlace(NamedTuple):
@@ -52,6 +53,10 @@ class Glances(Protocol):
 
         Sees every commit that has returned, unlike the others.
         """
+        ...
+
+    def rows_of(self, wanted: Sequence[VersionKey]) -> Mapping[VersionKey, Row]:
+        """Those versions of these that are stored, soft-deleted ones too, and that may be seen."""
         ...
 
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:

@@ -4,7 +4,7 @@ Whoever narrows, remembers or reads ahead is made of these. A method that a subc
 method: nothing goes through here on its way.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from sigla.associations.nouns import Association, Associations
 from sigla.changes import Change
@@ -120,6 +120,9 @@ class CatalogInFront:
 
     def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:
         return self._catalog.versions_below(subject, version, glance=glance)
+
+    def rows_of(self, wanted: Sequence[VersionKey]) -> Mapping[VersionKey, Row]:
+        return self._catalog.rows_of(wanted)
 
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return self._catalog.contexts_after(context, glance=glance)

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Final
 
 from sigla import effort
@@ -14,6 +15,8 @@ from sigla.registry.steps import parsing
 
 MOST_VERSIONS: Final = 100
 """So many versions before it are looked at."""
+AT_ONCE: Final = 25
+"""Schemas that are read side by side."""
 MOST_FIELDS: Final = 5000
 STEPS_OF_A_PART: Final = 5
 
@@ -41,29 +44,31 @@ class SchemaField:
 def fields(resources: Resources, subject: Subject, number: Version) -> list[SchemaField]:
     """In the order of the schema, each before what is in it. Raises SubjectNotFound, VersionNotFound, InvalidSchema."""
     view, row = lookup.locate(resources, subject, (number,), lambda view: view.row(number), deleted=True)
-    before = [each for each in resources.catalog.history(view.subject) if each.version < row.version]
-    near = before[-MOST_VERSIONS:]
-    shown = _outline(resources, view.subject, row)
-    oldest = None if len(near) < len(before) else row.version
-    told = list(_walk(shown, (), 0, TOLD[row.type]))[:MOST_FIELDS]
+    before = resources.catalog.versions_below(view.subject, row.version, glance=MOST_VERSIONS + 1)
+    alike = list(islice(takewhile(lambda each: each.type == row.type, before), MOST_VERSIONS + 1))
+    outlines = _outlines_of(resources, view.subject, [row, *alike[:MOST_VERSIONS]])
+    told = list(_walk(next(outlines), (), 0, TOLD[row.type]))[:MOST_FIELDS]
     since: dict[Place, Version | None] = dict.fromkeys((place for place, _, _ in told), row.version)
     standing = set(since)
-    for each in reversed(near):
-        if each.type != row.type or not standing:
+    for each in alike[:MOST_VERSIONS]:
+        if not standing:
             break
-        places = {place for place, _, _ in _walk(_outline(resources, view.subject, each), (), 0, TOLD[row.type])}
-        standing &= places
+        standing &= {place for place, _, _ in _walk(next(outlines), (), 0, TOLD[row.type])}
         since |= dict.fromkeys(standing, each.version)
-    if oldest is None and near and near[0].type == row.type:
+    if len(alike) > MOST_VERSIONS:
         since |= dict.fromkeys(standing, None)
     return [_field(place, part, depth, since[place]) for place, part, depth in told]
 
 
-def _outline(resources: Resources, subject: Subject, row: Row) -> SchemaPart:
-    effort.pulse()
-    parsed: Parsed = parsing.stored(resources, BodyKey(subject.context, row.id), resources.body(subject, row))
-    with parsing.explained(parsed.language):
-        return LANGUAGES[parsed.language].outlines(parsed, parsed).new
+def _outlines_of(resources: Resources, subject: Subject, rows: Sequence[Row]) -> Iterator[SchemaPart]:
+    """One by one; what they are made of is read for some of them at once."""
+    for at in range(0, len(rows), AT_ONCE):
+        some = rows[at : at + AT_ONCE]
+        for row, body in zip(some, resources.bodies_of([(subject, row) for row in some]), strict=True):
+            effort.pulse()
+            parsed: Parsed = parsing.stored(resources, BodyKey(subject.context, row.id), body)
+            with parsing.explained(parsed.language):
+                yield LANGUAGES[parsed.language].outlines(parsed, parsed).new
 
 
 def _walk(part: SchemaPart, place: Place, depth: int, nouns: frozenset[str]) -> Iterator[tuple[Place, SchemaPart, int]]:

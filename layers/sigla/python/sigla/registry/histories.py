@@ -10,18 +10,21 @@ from sigla.ports.log import LogEntry
 from sigla.registry.lookup import is_known
 from sigla.registry.paging import paged, pulsing
 from sigla.registry.resources import Resources
+from sigla.registry.side_by_side import beside_its_view
 
 
 def subject_history(resources: Resources, subject: Subject, *, page: Page) -> list[LogEntry]:
     """Newest first. Raises SubjectNotFound for a subject that nothing was ever told of, and nothing is stored of."""
-    view = resources.ask(subject)
-    entries = resources.catalog.commits_about(view.subject)
-    first = next(entries, None)
-    if first is None:
-        if not is_known(view, deleted=True):
-            raise SubjectNotFound(subject=view.subject)
-        return []  # stored before histories were
-    return paged(chain([first], entries), page)
+
+    def told(of: Subject) -> list[LogEntry] | None:
+        entries = resources.catalog.commits_about(of)
+        first = next(entries, None)
+        return None if first is None else paged(chain([first], entries), page)
+
+    view, found = beside_its_view(resources, subject, told)
+    if found is None and not is_known(view, deleted=True):
+        raise SubjectNotFound(subject=view.subject)
+    return found or []  # what was stored before histories were has none
 
 
 def recent_changes(resources: Resources, *, subject: str = "", page: Page) -> list[LogEntry]:

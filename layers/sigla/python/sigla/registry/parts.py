@@ -17,7 +17,7 @@ from sigla.registry.lookup import is_known
 from sigla.registry.paging import paged
 from sigla.registry.resources import Resources
 from sigla.registry.settings import scopes_above, settings_of_all
-from sigla.registry.side_by_side import both, side_by_side
+from sigla.registry.side_by_side import beside_its_view, both, side_by_side
 
 T = TypeVar("T")
 
@@ -39,11 +39,13 @@ def part_of(items: Iterator[T], most: int) -> ListPart[T]:
 class VersionPart:
     """Versions of a subject, from the highest down, soft-deleted ones too.
 
-    subject: whose they are; another one than was asked for where that has an alias. latest: the highest active one.
+    subject: whose they are; another one than was asked for where that has an alias. name: by which others find them
+    soonest: the same, but where it has an alias itself, which would lead elsewhere. latest: the highest active one.
     near: the version that was asked for and the one before it, as far as they are.
     """
 
     subject: Subject
+    name: Subject
     listed: ListPart[Row]
     latest: Version | None
     near: tuple[Row, ...]
@@ -63,13 +65,14 @@ def version_part(
             asks.append(partial(rows, of, Version(wanted + 1), 2))
         return side_by_side(resources, asks)
 
-    view, found = both(resources, lambda: resources.ask(subject), lambda: told(subject))
+    view, found = beside_its_view(resources, subject, told)
     if not is_known(view, deleted=True):  # VER-1
         raise SubjectNotFound(subject=view.subject)
-    listed, *asked = found if view.subject == subject else told(view.subject)
+    listed, *asked = found
     near = next((each.found for each in asked if each.found and each.found[0].version == wanted), ())
     newest = view.head.newest
-    return VersionPart(view.subject, listed, newest.version if newest else None, near)
+    name = view.subject if view.alias_target is None else subject
+    return VersionPart(view.subject, name, listed, newest.version if newest else None, near)
 
 
 def context_part(resources: Resources, after: str, most: int) -> ListPart[str]:
@@ -127,10 +130,10 @@ def referrer_part(
     def told(of: Subject) -> ListPart[tuple[Version, Referrer]]:
         return part_of(resources.catalog.referrers_after(of, version, after, glance=most + 1), most)
 
-    view, found = both(resources, lambda: resources.ask(subject), lambda: told(subject))
+    view, found = beside_its_view(resources, subject, told)
     if not is_known(view, deleted=True):
         raise SubjectNotFound(subject=view.subject)
-    return found if view.subject == subject else told(view.subject)
+    return found
 
 
 def kek_part(resources: Resources, after: str, most: int) -> ListPart[Kek]:

@@ -88,6 +88,12 @@ class View:
         return self.snapshot.chain
 
     @property
+    def alias_target(self) -> Subject | None:
+        """Where the config of the subject leads; None without an alias."""
+        own = self.snapshot.chain.own.config
+        return names.alias_target(own.alias, self.subject.under) if own is not None and own.alias else None
+
+    @property
     def importing(self) -> bool:
         return self.mode in IMPORTING_MODES
 
@@ -153,11 +159,8 @@ class Resources:
         One more if its config names an alias (one hop, ALIAS-3).
         """
         view = self.look(subject, versions=versions, references=references, guess=guess)
-        own = view.chain.own.config
-        if own is None or not own.alias:
-            return view
-        target = names.alias_target(own.alias, subject.under)
-        return self.look(target, versions=versions, references=references, guess=guess)
+        target = view.alias_target
+        return view if target is None else self.look(target, versions=versions, references=references, guess=guess)
 
     def look(
         self,

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from sigla.registry.resources import Resources
+from sigla.model import Subject
+from sigla.registry.resources import Resources, View
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -29,6 +30,15 @@ def both(resources: Resources, one: Callable[[], A], other: Callable[[], B]) -> 
     with ThreadPoolExecutor(1, thread_name_prefix="side-by-side") as executor:
         asked = executor.submit(other)
         return one(), asked.result()
+
+
+def beside_its_view(resources: Resources, subject: Subject, ask: Callable[[Subject], A]) -> tuple[View, A]:
+    """As `Resources.ask`, and what else is asked about the subject, or about the one that its alias leads to."""
+    view, found = both(resources, lambda: resources.look(subject), lambda: ask(subject))
+    target = view.alias_target
+    if target is None:
+        return view, found
+    return both(resources, lambda: resources.look(target), lambda: ask(target))
 
 
 def in_time(ask: Callable[[], T], patience_s: float) -> T | None:

@@ -1,8 +1,9 @@
 """Is a version in use? What is known of that, and what is not; never that a version is safe to delete."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import islice
 from operator import attrgetter
 from typing import Any, Final
 
@@ -13,7 +14,10 @@ from sigla.ports.audits import FoundRecords, Occurrence
 from sigla.ports.clock import day_of
 from sigla.ports.reads import KEPT_DAYS, LastRead
 from sigla.registry.audits import unpacked
+from sigla.registry.lookup import is_known
+from sigla.registry.parts import part_of
 from sigla.registry.resources import Resources
+from sigla.registry.side_by_side import beside_its_view, both
 
 CACHING: Final = (
     "Clients ask for an id once and keep it as long as they live: one that runs may use what it read long ago."
@@ -69,23 +73,40 @@ class Usage:
 
 def usage(resources: Resources, subject: Subject, version: Version | None = None) -> Usage:
     """Tells of all versions, soft-deleted ones included, or of one. Raises SubjectNotFound, VersionNotFound."""
-    view = resources.ask(subject)
-    rows = resources.catalog.history(view.subject)
-    if not rows:
+    view = resources.ask(subject, versions=() if version in (None, LATEST) else (version,))
+    if version is None:
+        rows = resources.catalog.history(view.subject)
+    elif version == LATEST:
+        rows = tuple(islice(resources.catalog.versions_below(view.subject, None, glance=1), 1))
+    else:
+        rows = tuple(row for row in [view.row(version)] if row is not None)
+    if rows:
+        return _usage_of(resources, view.subject, rows)
+    if version is None or not is_known(view, deleted=True):
         raise SubjectNotFound(subject=view.subject)
-    if version is not None:
-        wanted = rows[-1].version if version == LATEST else version
-        rows = tuple(row for row in rows if row.version == wanted)
-        if not rows:
-            raise VersionNotFound(version=wanted)
-    keys = [BodyKey(view.subject.context, row.id) for row in rows]
-    reads = resources.reads.last(list(dict.fromkeys(keys)))
-    audit, is_damaged = None, False
-    try:
-        content = resources.audits.get()
-        audit = unpacked(content, keys) if content is not None else None
-    except StoreError:  # reads are told without it
-        is_damaged = True
+    raise VersionNotFound(version=version)
+
+
+def usage_part(resources: Resources, subject: Subject, below: Version | None, most: int) -> tuple[Usage, bool]:
+    """Tells of the highest versions, and whether there are lower ones. Raises SubjectNotFound."""
+
+    def told(of: Subject) -> tuple[Usage, bool]:
+        listed = part_of(resources.catalog.versions_below(of, below, glance=most + 1), most)
+        return _usage_of(resources, of, listed.found), listed.goes_on
+
+    view, found = beside_its_view(resources, subject, told)
+    if not is_known(view, deleted=True):
+        raise SubjectNotFound(subject=view.subject)
+    return found
+
+
+def _usage_of(resources: Resources, subject: Subject, rows: Sequence[Row]) -> Usage:
+    keys = [BodyKey(subject.context, row.id) for row in rows]
+    (reads, since), (audit, is_damaged) = both(
+        resources,
+        lambda: last_reads(resources, keys),
+        lambda: _last_audit(resources, keys),
+    )
     records: dict[BodyKey, list[Occurrence]] = {}
     for each in audit.occurrences if audit else ():
         if resources.audits.shows(each.key.context, each.topic):
@@ -94,13 +115,28 @@ def usage(resources: Resources, subject: Subject, version: Version | None = None
         VersionUsage(row, tuple(reads[key]), tuple(sorted(records.get(key, ()), key=attrgetter("topic"))))
         for row, key in zip(rows, keys, strict=True)
     )
-    return Usage(view.subject, found, resources.reads.since(), not resources.reads.is_narrowed, audit, is_damaged)
+    return Usage(subject, found, since, not resources.reads.is_narrowed, audit, is_damaged)
 
 
-def usage_if_known(resources: Resources, subject: Subject) -> Usage | None:
-    """As `usage`; None where there is no such subject, or nothing can be told now."""
+def last_reads(resources: Resources, keys: Iterable[BodyKey]) -> tuple[Mapping[BodyKey, list[LastRead]], str]:
+    """Who read these ids, the last one first, and since when that is noted."""
+    distinct = list(dict.fromkeys(keys))
+    return both(resources, lambda: resources.reads.last(distinct), resources.reads.since)
+
+
+def _last_audit(resources: Resources, keys: Collection[BodyKey]) -> tuple[FoundRecords | None, bool]:
+    """What it found of these ids, and whether that is damaged: then reads are told without it."""
     try:
-        return usage(resources, subject)
+        content = resources.audits.get()
+        return (unpacked(content, keys) if content is not None else None), False
+    except StoreError:
+        return None, True
+
+
+def usage_if_known(resources: Resources, subject: Subject, version: Version | None = None) -> Usage | None:
+    """As `usage`; None where there is no such subject or version, or nothing can be told now."""
+    try:
+        return usage(resources, subject, version)
     except (Refusal, StoreError):
         return None
 
@@ -185,7 +221,7 @@ def _version_form(each: VersionUsage, names: Mapping[str, str], retention_ms: Ma
         "version": row.version,
         "id": row.id,
         "deleted": row.deleted,
-        "reads": [_read_form(read, names) for read in each.reads],
+        "reads": [form_of_read(read, names) for read in each.reads],
         "records": [_record_form(record, retention_ms) for record in each.records],
     }
 
@@ -200,6 +236,6 @@ def _record_form(record: Occurrence, retention_ms: Mapping[str, int]) -> dict[st
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _read_form(read: LastRead, names: Mapping[str, str]) -> dict[str, str]:
+def form_of_read(read: LastRead, names: Mapping[str, str]) -> dict[str, str]:
     said = {"day": read.day, "by": read.by, "name": names.get(read.by, ""), "subject": read.subject}
     return {name: value for name, value in said.items() if value}

@@ -176,6 +176,7 @@ class OwnCatalog:
         self.contexts = asking(catalog.contexts)
         self.contexts_of = asking(catalog.contexts_of)
         self.versions_below = listing(catalog.versions_below)
+        self.rows_of = asking(catalog.rows_of)
         self.contexts_after = listing(catalog.contexts_after)
         self.holders_after = listing(catalog.holders_after)
         self.referrers_after = listing(catalog.referrers_after)

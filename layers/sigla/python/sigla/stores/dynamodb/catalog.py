@@ -250,7 +250,10 @@ class AwsCatalog:
     # --- glances -----------------------------------------------------------------------------------------------------
 
     def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:
-        return reading.versions_below(self._tools.table, self._tools.places, subject, version, glance)
+        return self._lists.versions_below(subject, version, glance, self._snapshots.generation_of(subject))
+
+    def rows_of(self, wanted: Sequence[VersionKey]) -> Mapping[VersionKey, Row]:
+        return self._snapshots.rows_of(wanted)
 
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:
         return self._lists.contexts_after(context, glance)

@@ -11,6 +11,7 @@ from itertools import islice
 from operator import itemgetter
 
 from sigla import keys
+from sigla.contract import HIGHEST
 from sigla.model import DEFAULT_CONTEXT, Referrer, Row, Search, Settings, Show, Subject, Version
 from sigla.ports.glances import ReferrerPlace
 from sigla.ports.lists import Looked
@@ -21,9 +22,9 @@ from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.values import Item
 
 AT_ONCE = 64
+"""Subjects whose versions are read side by side."""
 SPARE = 9
 """A glance reads so many more names of each shard than its share: hashes do not share them out evenly."""
-"""Subjects whose versions are read side by side."""
 
 _NAMED, _BEYOND_NAMED = ":.", ":/"
 """Names in named contexts begin with `:.`; the default context lies around them."""
@@ -93,6 +94,32 @@ class Lists:
             ):
                 shown = [row for row in rows if deleted or not row.deleted]
                 yield from ((subject, row) for row in (shown[-1:] if latest_only else shown))
+
+    def versions_below(self, subject: Subject, version: Version | None, glance: int, generation: int) -> Iterator[Row]:
+        """Descending. One trip for the first glance; one more where the subject has another generation by now."""
+        table, places = self._tools.table, self._tools.places
+        asked = self._executor.submit(reading.states, table, places, [subject])
+        found = self._stored_below(subject, version, generation, glance)
+        first = next(found, None)
+        state = asked.result()[subject]
+        if state.head.generation != generation:
+            found = self._stored_below(subject, version, state.head.generation, glance)
+            first = next(found, None)
+        if first is None:
+            return
+        for item in _followed(first, found):
+            row = items.version(item).row
+            if row.version <= state.head.highest:
+                yield state.shown(row)
+
+    def _stored_below(self, subject: Subject, version: Version | None, generation: int, glance: int) -> Iterator[Item]:
+        highest = HIGHEST if version is None else min(version - 1, HIGHEST)
+        pk, low = self._tools.places.version(subject, generation, Version(0))
+        _, high = self._tools.places.version(subject, generation, Version(highest))
+        if high <= low:
+            return iter(())
+        where = Condition("#sk BETWEEN :low AND :high", {"low": low, "high": high})
+        return self._tools.table.query(pk, where, descending=True, page=glance)
 
     def _history(self, subject: Subject, *, consistent: bool) -> tuple[Row, ...]:
         return reading.life(self._tools.table, self._tools.places, subject, consistent=consistent).rows

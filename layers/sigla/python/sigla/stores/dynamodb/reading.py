@@ -1,10 +1,10 @@
 """What several questions begin with: heads, and one subject's rows as they stand."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from sigla import keys
-from sigla.model import Row, Settings, Subject, Version
+from sigla.model import Row, Settings, Subject
 from sigla.stores.dynamodb import items
 from sigla.stores.dynamodb.actions import Condition
 from sigla.stores.dynamodb.items import Stored, SubjectState
@@ -42,21 +42,6 @@ def life(table: Table, places: Places, subject: Subject, *, consistent: bool = T
         tuple(stored for generation, stored in versions if generation == here),
         tuple((generation, stored) for generation, stored in versions if generation < here),
     )
-
-
-def versions_below(
-    table: Table, places: Places, subject: Subject, version: Version | None, glance: int
-) -> Iterator[Row]:
-    """Descending. Two trips for the first glance: only the head tells which generation is there."""
-    state = states(table, places, [subject])[subject]
-    generation, highest = state.head.generation, state.head.highest
-    pk, low = places.version(subject, generation, Version(0))
-    _, high = places.version(subject, generation, Version(highest if version is None else min(version - 1, highest)))
-    if high <= low:
-        return
-    where = Condition("#sk BETWEEN :low AND :high", {"low": low, "high": high})
-    for item in table.query(pk, where, descending=True, page=glance):
-        yield state.shown(items.version(item).row)
 
 
 def states(

@@ -4,15 +4,17 @@ Where a version stands depends on its subject's generation, which only the head 
 granted (0 for nearly every subject, for ever), and where that was wrong, the versions are asked for once more.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from sigla.bounded import BoundedMemory
-from sigla.model import LATEST, Chain, Guid, Subject
+from sigla.model import LATEST, Chain, Guid, Row, Subject
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.regions import moved
 from sigla.stores.dynamodb import items
+from sigla.stores.dynamodb.actions import Key
 from sigla.stores.dynamodb.items import SubjectState
 from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.values import Item
 
 REMEMBERED = 10_000
 """Subjects whose generation is not 0; one that is forgotten costs a trip."""
@@ -30,7 +32,7 @@ class Snapshots:
         chain = places.inherited(subject)
         subjects = list(dict.fromkeys([subject, *(key.subject for key in wanted)]))
         numbered = [key for key in wanted if key.version != LATEST]
-        guessed = {key: self._generations.get(key.subject) or 0 for key in numbered}
+        guessed = {key: self.generation_of(key.subject) for key in numbered}
         keys = [*map(places.head, subjects), *chain]
         keys += [places.version(key.subject, generation, key.version) for key, generation in guessed.items()]
         if guess is not None:
@@ -41,13 +43,10 @@ class Snapshots:
         states = {each: items.state(each, found.get(places.head(each))) for each in subjects}
         self._learn(states)
         moved.seen(subject, states[subject].head.revision)
-        wrong = [key for key in numbered if states[key.subject].head.generation != guessed[key]]
-        if wrong:
-            found |= self._table.get_many([self._place(key, states) for key in wrong])
+        if wrong := self._misplaced(guessed, states):
+            found |= self._table.get_many(wrong)
         rows = {key: states[key.subject].head.newest for key in wanted if key.version == LATEST}
-        for key in numbered:
-            if (item := found.get(self._place(key, states))) is not None:
-                rows[key] = states[key.subject].shown(items.version(item).row)
+        rows |= self._rows(numbered, states, found)
         known = items.ids(found.get(places.content(subject.context, guess))) if guess is not None else []
         return Snapshot(
             head=states[subject].head,
@@ -58,7 +57,37 @@ class Snapshots:
             epoch=role.epoch if role else 0,
         )
 
-    def _place(self, key: VersionKey, states: dict[Subject, SubjectState]) -> tuple[str, str]:
+    def rows_of(self, wanted: Sequence[VersionKey]) -> dict[VersionKey, Row]:
+        """As `ports.glances` has it: a unit for each version and one trip, or two where a generation is another one."""
+        if not wanted:
+            return {}
+        guessed = {key: self.generation_of(key.subject) for key in wanted}
+        keys = [self._places.version(key.subject, generation, key.version) for key, generation in guessed.items()]
+        heads = {key.subject: self._places.head(key.subject) for key in wanted}
+        found = self._table.get_many([*heads.values(), *keys], consistent=False)
+        states = {subject: items.state(subject, found.get(place)) for subject, place in heads.items()}
+        if wrong := self._misplaced(guessed, states):
+            found |= self._table.get_many(wrong, consistent=False)
+        return self._rows(wanted, states, found)
+
+    def _misplaced(self, guessed: Mapping[VersionKey, int], states: Mapping[Subject, SubjectState]) -> list[Key]:
+        """Where those stand whose generation is another one than was guessed."""
+        wrong = [key for key, generation in guessed.items() if states[key.subject].head.generation != generation]
+        return [self._place(key, states) for key in wrong]
+
+    def _rows(
+        self, wanted: Iterable[VersionKey], states: Mapping[Subject, SubjectState], found: Mapping[Key, Item]
+    ) -> dict[VersionKey, Row]:
+        stored = {key: found.get(self._place(key, states)) for key in wanted}
+        return {
+            key: states[key.subject].shown(items.version(item).row) for key, item in stored.items() if item is not None
+        }
+
+    def generation_of(self, subject: Subject) -> int:
+        """The one that was met last."""
+        return self._generations.get(subject) or 0
+
+    def _place(self, key: VersionKey, states: Mapping[Subject, SubjectState]) -> Key:
         return self._places.version(key.subject, states[key.subject].head.generation, key.version)
 
     def _learn(self, states: dict[Subject, SubjectState]) -> None:

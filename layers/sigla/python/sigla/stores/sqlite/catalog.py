@@ -1,7 +1,7 @@
 """Ids, versions and settings in SQLite: every question has an index, every change one transaction."""
 
 import sqlite3
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from operator import attrgetter
 
@@ -206,6 +206,11 @@ class EmbeddedCatalog:
 
     def versions_below(self, subject: Subject, version: Version | None, *, glance: int) -> Iterator[Row]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.versions_below(self._unit, subject, version)
+
+    def rows_of(self, wanted: Sequence[VersionKey]) -> Mapping[VersionKey, Row]:
+        with self._view() as db:
+            found = {key: rows.stored(db, *key) for key in wanted}
+        return {key: row for key, row in found.items() if row is not None}
 
     def contexts_after(self, context: str, *, glance: int) -> Iterator[str]:  # noqa: ARG002 - rows come one by one, at no cost
         return glances.contexts_after(self._unit, context)

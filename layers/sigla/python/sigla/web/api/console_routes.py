@@ -11,6 +11,7 @@ from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, ID_SCOPE, NO_SUBJEC
 from sigla.web.api.queries import FLAG, TEXT, Limit, Query, Text, Word
 from sigla.web.api.route import Body, Route
 
+MOST_NODES: Final = 500
 KEYS: Final = "/console/api/keys"
 PART: Final = (
     Query("after", TEXT, "What comes after this place, as the part before told it"),
@@ -32,8 +33,13 @@ CONSOLE_ROUTES: Final = (
           "What would registering this come to?", "DraftVerdict", body=Body(DRAFT, "register"), query=(NORMALIZE,),
           operation="Compatibility check"),
     Route("GET", "/console/api/graph", READ, console.graph, "Whom a subject references, and who references it",
-          "Graph", query=(Query("subject", TEXT, "Its name"), Query("version", TEXT, "One version alone")),
+          "Graph", query=(Query("subject", TEXT, "Its name"), Query("version", TEXT, "One version alone"),
+                          Query("limit", Limit(MOST_NODES), "How many versions to tell at most")),
           refuses=NO_VERSION, lists=True),
+    Route("GET", "/console/api/subjects/{subject}/stakes", READ, console.stakes,
+          "What hangs on a subject: its versions, who references it, and who reads it", "Stakes",
+          query=(Query("version", TEXT, "Who references and reads this version alone"),), refuses=NO_SUBJECT,
+          lists=True),
     Route("GET", "/console/api/subjects/{subject}/fields/{version}", READ, console.fields,
           "The fields of a version, and since which version they are there", "SchemaFields", refuses=NO_VERSION,
           lists=True, parses=True),
@@ -43,6 +49,9 @@ CONSOLE_ROUTES: Final = (
           "The versions of a subject, from the newest on, a part of the list", "VersionPart",
           query=(Query("version", TEXT, "Tell whether this one is there, and which one is before it"), *PART),
           refuses=NO_SUBJECT, lists=True),
+    Route("GET", "/console/api/subjects/{subject}/usage", READ, console.usage_part,
+          "Who read the versions of a subject last, from the newest on, a part of the list", "UsagePart",
+          query=PART, refuses=NO_SUBJECT, lists=True),
     Route("GET", "/console/api/subjects/{subject}/referrers", READ, console.referrer_part,
           "Who references a subject, a part of the list", "ReferrerPart",
           query=(Query("version", TEXT, "Who references this version alone"), *PART), refuses=NO_SUBJECT, lists=True),

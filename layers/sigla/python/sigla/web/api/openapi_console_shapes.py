@@ -112,6 +112,7 @@ _FOUND_SUBJECT: Final = _object(
     "deleted",
 )
 
+_REFERRER: Final = _object({"subject": TEXT, "version": NUMBER, "id": NUMBER, "deleted": FLAG, "referenced": NUMBER})
 _TOLD_VERSION: Final = _object({"version": NUMBER, "deleted": FLAG})
 
 
@@ -124,6 +125,11 @@ def _items_of(name: str) -> Shape:
     return {"$ref": f"#/components/schemas/{name}/items"}
 
 
+def _member_of(name: str, member: str) -> Shape:
+    """What an answer of the API has there."""
+    return {"$ref": f"#/components/schemas/{name}/properties/{member}"}
+
+
 CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "RegionShown": _REGION,
     "OtherRegionShown": _object(
@@ -134,6 +140,7 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "VersionPart": _object(
         {
             "subject": TEXT,
+            "name": TEXT,
             "found": _list(_TOLD_VERSION),
             "after": TEXT,
             "latest": NUMBER,
@@ -143,8 +150,40 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
         "latest",
         "near",
     ),
-    "ReferrerPart": _part(
-        _object({"subject": TEXT, "version": NUMBER, "id": NUMBER, "deleted": FLAG, "referenced": NUMBER})
+    "ReferrerPart": _part(_REFERRER),
+    "UsagePart": _object(
+        {
+            "subject": TEXT,
+            "found": _member_of("Usage", "versions"),
+            "after": TEXT,
+            "counting": FLAG,
+            "since": TEXT,
+            "audit": _member_of("Usage", "audit"),
+            "limits": _list(TEXT),
+        },
+        "after",
+        "counting",
+        "since",
+        "audit",
+    ),
+    "Stakes": _object(
+        {
+            "subject": TEXT,
+            "latest": NUMBER,
+            "versions": _object({"stored": NUMBER, "active": NUMBER, "highest": NUMBER, "more": FLAG}),
+            "referrers": _object({"found": _list(_REFERRER), "more": FLAG}),
+            "reads": _object(
+                {
+                    "versions": NUMBER,
+                    "readers": NUMBER,
+                    "since": TEXT,
+                    "last": _object({"day": TEXT, "by": TEXT, "name": TEXT, "subject": TEXT}, "name", "subject"),
+                },
+                "since",
+                "last",
+            ),
+        },
+        "latest",
     ),
     "ContextPart": _part(TEXT),
     "SettingsPart": _part(_items_of("Settings")),

@@ -7,12 +7,15 @@ from sigla.journal.log_entries import form_of_entry
 from sigla.model import Page, Version
 from sigla.registry import Registry, graphs, verdicts
 from sigla.registry import fields as schema_fields
+from sigla.registry import stakes as registry_stakes
 from sigla.registry.explaining import explain_part
 from sigla.rules import names as read_names
+from sigla.web.api.endpoints.subjects import known_names
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers, requests
 from sigla.web.api.wire import console as wire
+from sigla.web.api.wire.parts import read_version_place
 from sigla.web.http.answer import Answer
 from sigla.web.http.refusals import NoSuchArgument
 
@@ -65,12 +68,20 @@ def verdict(exchange: Exchange, registry: Registry, *, normalize: bool) -> Answe
     return json_answer(wire.draft_verdict(found))
 
 
-def graph(exchange: Exchange, registry: Registry, *, subject: str, version: str) -> Answer:
+def graph(exchange: Exchange, registry: Registry, *, subject: str, version: str, limit: int) -> Answer:
     scope = exchange.scope(subject)
     if scope is None:
         raise SubjectNotFound(subject=subject)
     number: Version | None = read_names.version(version) if version else None
-    return json_answer(wire.graph(graphs.graph(registry, scope, version=number)))
+    return json_answer(wire.graph(graphs.graph(registry, scope, version=number, most=limit)))
+
+
+def stakes(exchange: Exchange, registry: Registry, *, version: str) -> Answer:
+    """The name of one reader is told, as `subjects.usage` tells names."""
+    number = read_version_place(version)
+    found = registry_stakes.stakes(registry, exchange.subject, number)
+    known = known_names(exchange, registry, [each.by for each in found.readers[:1]])
+    return json_answer(wire.stakes(found, number, known))
 
 
 def fields(exchange: Exchange, registry: Registry) -> Answer:

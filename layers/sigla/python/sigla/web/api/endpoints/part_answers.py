@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from sigla.keks.rules import without_credentials
-from sigla.registry import Registry, parts
+from sigla.registry import Registry, parts, usages
 from sigla.rules import names
+from sigla.web.api.endpoints.subjects import told_usage
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers
@@ -18,10 +19,17 @@ def version_part(exchange: Exchange, registry: Registry, *, version: str, after:
     below, wanted = wire.read_version_place(after), wire.read_version_place(version)
     part = parts.version_part(registry, exchange.subject, below, limit, wanted)
     told = wire.part(part.listed, told=wire.told_version, place=lambda each: str(each.version))
-    told["subject"] = part.subject.qualified
+    told |= {"subject": part.subject.qualified, "name": part.name.qualified}
     latest = {} if part.latest is None else {"latest": part.latest}
     near = {} if wanted is None else {"near": [wire.told_version(each) for each in part.near]}
     return json_answer(told | latest | near)
+
+
+def usage_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:
+    found, goes_on = usages.usage_part(registry, exchange.subject, wire.read_version_place(after), limit)
+    told = told_usage(exchange, registry, found)
+    told["found"] = told.pop("versions")
+    return json_answer(told | ({"after": str(found.versions[-1].row.version)} if goes_on else {}))
 
 
 def context_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:  # noqa: ARG001 - every endpoint is called alike

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sigla.errors import InvalidSchema
 from sigla.journal.log_entries import form_of_entry, without_address
 from sigla.keks.rules import completed
-from sigla.model import Page, Show, Version
+from sigla.model import LATEST, Page, Show, Version
 from sigla.registry import Registry
 from sigla.registry.usages import Usage, deleted_in_use, form_of_usage, usage_if_known
 from sigla.rules import names
@@ -126,21 +127,25 @@ def metadata(
 def history(exchange: Exchange, registry: Registry, *, offset: int, limit: int) -> Answer:
     """Names of others, and addresses, are told to administrators; each caller is told its own name."""
     entries = registry.subject_history(exchange.subject, page=Page(offset, limit))
-    known = _known_names(exchange, registry, {entry.by for entry in entries})
+    known = known_names(exchange, registry, {entry.by for entry in entries})
     if not exchange.is_for_administrators:
         entries = [without_address(entry) for entry in entries]
     return json_answer([form_of_entry(entry, known.get(entry.by)) for entry in entries])
 
 
 def usage(exchange: Exchange, registry: Registry, *, version: str) -> Answer:
-    """Names of others are told to administrators; each caller is told its own name."""
     found = registry.usage(exchange.subject, names.version(version) if version else None)
-    known = _known_names(exchange, registry, found.tokens)
+    return json_answer(told_usage(exchange, registry, found))
+
+
+def told_usage(exchange: Exchange, registry: Registry, found: Usage) -> dict[str, Any]:
+    known = known_names(exchange, registry, found.tokens)
     found = found if exchange.is_for_administrators else found.without_places()
-    return json_answer(form_of_usage(found, known, is_counting=registry.options.counts_reads))
+    return form_of_usage(found, known, is_counting=registry.options.counts_reads)
 
 
-def _known_names(exchange: Exchange, registry: Registry, tokens: Iterable[str]) -> Mapping[str, str]:
+def known_names(exchange: Exchange, registry: Registry, tokens: Iterable[str]) -> Mapping[str, str]:
+    """Names of others are told to administrators; each caller is told its own name."""
     known = registry.names_of(tokens)
     if exchange.is_for_administrators:
         return known
@@ -148,7 +153,8 @@ def _known_names(exchange: Exchange, registry: Registry, tokens: Iterable[str]) 
 
 
 def delete_version(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:
-    used = usage_if_known(registry, exchange.subject)
+    # The latest one is not known yet: that of usage may be soft-deleted.
+    used = usage_if_known(registry, exchange.subject, None if exchange.version == LATEST else exchange.version)
     version = registry.delete_version(exchange.subject, exchange.version, permanent=permanent)
     return _deleted(json_answer(version), registry, used, [version])
 

@@ -1,22 +1,26 @@
 """Bodies of what `/console/api/` answers."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sigla.decoding.explain import Explained
 from sigla.decoding.pasted import BASE64, HEX, bytes_of
-from sigla.model import DEFAULT_CONTEXT
+from sigla.model import DEFAULT_CONTEXT, Version
 from sigla.ports.lists import Looked
 from sigla.ports.region_views import OtherRegionView, RegionView
 from sigla.registry.explaining import MOST_BYTES
 from sigla.registry.fields import SchemaField
 from sigla.registry.graphs import Graph
+from sigla.registry.stakes import Stakes
+from sigla.registry.usages import form_of_read
 from sigla.registry.verdicts import Applied, DraftVerdict
 from sigla.rules.difference import form_of_reading
 from sigla.rules.problems import Problem
 from sigla.web.api.wire import bind, text
 from sigla.web.api.wire.answers import found_subject
+from sigla.web.api.wire.parts import told_referrer
 from sigla.web.http.refusals import BadRequest
 
 Json = dict[str, Any]
@@ -111,6 +115,32 @@ def explained_record(found: Explained, part: bytes) -> Json:
     before = 0 if found.in_frame or found.payload is None else len(part) - len(found.payload)
     place = {} if at is None else {"at": at + before}
     return {**told, "failure": {"reason": found.failure["reason"], "detail": found.failure["detail"], **place}}
+
+
+def stakes(found: Stakes, version: Version | None, names: Mapping[str, str]) -> Json:
+    """version: which was asked for. names: behind the token of the last reader."""
+    rows = found.versions.found
+    told: Json = {
+        "subject": found.subject.qualified,
+        "versions": {
+            "stored": len(rows),
+            "active": sum(not row.deleted and row.version != version for row in rows),
+            "highest": rows[0].version if rows else 0,
+            "more": found.versions.goes_on,
+        },
+        "referrers": {
+            "found": [told_referrer(each) for each in found.referrers.found],
+            "more": found.referrers.goes_on,
+        },
+        "reads": {"versions": found.looked, "readers": len(found.readers)},
+    }
+    if found.latest is not None:
+        told["latest"] = found.latest
+    if found.since:
+        told["reads"]["since"] = found.since
+    for last in found.readers[:1]:
+        told["reads"]["last"] = form_of_read(last, names)
+    return told
 
 
 def schema_field(found: SchemaField) -> Json:

@@ -87,8 +87,7 @@ export function GraphPicture({ graph, label }) {
       })}
       ${nodes.map((node, at) => html`<${Node} node=${node} place=${places[at]} isOwn=${node.subject === graph.subject} />`)}
     </svg>
-  </div>
-  ${graph.more && html`<p class="hint">There are more than these ${nodes.length} versions.</p>`}`;
+  </div>`;
 }
 
 /** @param {{node: GraphNode, place: {x: number, y: number}, isOwn: boolean}} given */

@@ -17,7 +17,7 @@ export function Listed({ path, children }) {
   <//>`;
 }
 
-/** The same of a list whose first part is at hand. @param {{path: string, first: Part, children: (found: any[]) => any}} given */
+/** The same of a list whose first part is at hand. @param {{path: string, first: Part, children: (found: any[], hasMore: boolean) => any}} given */
 export function Going({ path, first, children }) {
   const [{ found, after }, setPart] = useState(first);
   const [failure, setFailure] = useState("");
@@ -37,7 +37,7 @@ export function Going({ path, first, children }) {
     }
     setBusy(false);
   };
-  return html`${children(found)}
+  return html`${children(found, Boolean(after))}
     ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
     ${after && html`<p><button class="quiet" disabled=${isBusy} onClick=${more}>Show more</button></p>`}`;
 }

@@ -2,7 +2,7 @@
 
 import { html, useState } from "./vendor/preact.js";
 import { Asked, counted, Problem, split, Waiting } from "./parts.js";
-import { change, segment, useAsked, useCaller } from "./registry.js";
+import { change, segment, useAsked, useCaller, useIsPaid } from "./registry.js";
 import { Change } from "./changes.js";
 
 const LEVELS = ["BACKWARD", "BACKWARD_TRANSITIVE", "FORWARD", "FORWARD_TRANSITIVE", "FULL", "FULL_TRANSITIVE", "NONE"];
@@ -189,22 +189,24 @@ export function ModeChange({ scope }) {
 }
 
 const MOST_COUNTED = 1000;
+/** Where each read costs money, so many of each, for 20 read units. */
+const PAID = 20;
 
 /** For how much a setting holds. @param {{scope: string, what: string}} given */
 function Reach({ scope, what }) {
+  const isPaid = useIsPaid();
   const { name } = split(scope);
-  if (name) {
-    return html`<${Asked} path=${`subjects/${segment(scope)}/versions`}>
-      ${(/** @type {number[]} */ found) => html`<p>It holds for this subject alone, which has ${counted(found.length, "version")}.</p>`}
-    <//>`;
-  }
+  if (isPaid === undefined) return html`<${Waiting} isSlow=${false} />`;
+  if (name) return html`<p>It holds for this subject alone.</p>`;
   const prefix = `subjectPrefix=${encodeURIComponent(scope || ":*:")}`;
-  return html`<${Asked} path=${`subjects?${prefix}&limit=${MOST_COUNTED + 1}`}>
-    ${(/** @type {string[]} */ found) => html`<${Asked} path=${`settings?${prefix}&limit=${MOST_COUNTED}`}>
-      ${(/** @type {any[]} */ set) => {
-        const own = set.filter((each) => each[what] !== undefined && each.subject !== scope && !each.subject.startsWith(":.__GLOBAL:")).length;
-        const many = found.length > MOST_COUNTED ? `more than ${MOST_COUNTED} subjects` : counted(found.length, "subject");
-        return html`<p>It holds for ${many}${scope ? "" : " in all contexts"}${own ? `, except where ${counted(own, "scope")} ${own === 1 ? "has a setting" : "have settings"} of ${own === 1 ? "its" : "their"} own` : ""}.</p>`;
+  const most = isPaid ? PAID : MOST_COUNTED;
+  const [subjects, settings] = isPaid ? ["console/api/subjects?names=true&", "console/api/settings?"] : ["subjects?", "settings?"];
+  return html`<${Asked} path=${`${subjects}${prefix}&limit=${most + 1}`}>
+    ${(/** @type {any[]} */ found) => html`<${Asked} path=${`${settings}${prefix}&limit=${most}`}>
+      ${(/** @type {any} */ set) => {
+        const own = (set.found ?? set).filter((/** @type {any} */ each) => each[what] !== undefined && each.subject !== scope && !each.subject.startsWith(":.__GLOBAL:")).length;
+        const many = found.length > most ? `more than ${most} subjects` : counted(found.length, "subject");
+        return html`<p>It holds for ${many}${scope ? "" : " in all contexts"}${own ? `, except where ${set.after ? "at least " : ""}${counted(own, "scope")} ${own === 1 ? "has a setting" : "have settings"} of ${own === 1 ? "its" : "their"} own` : ""}.</p>`;
       }}
     <//>`}
   <//>`;

@@ -1,11 +1,16 @@
 /** What can be done to a version or to a whole subject: deleted, restored, deleted for good. */
 
 import { html, useState } from "./vendor/preact.js";
-import { Asked, counted, follow, Link, Problem, split, tellDone, Waiting } from "./parts.js";
-import { ask, change, segment, useAsked, useCaller } from "./registry.js";
+import { Answer, Asked, counted, follow, Link, split, tellDone } from "./parts.js";
+import { ask, change, query, segment, useAsked, useCaller } from "./registry.js";
 import { Change } from "./changes.js";
-import { ReferrerNames, useReferrersPath } from "./referrers.js";
-import { ReadBy } from "./usage.js";
+import { ReferrerNames } from "./referrers.js";
+import { Happens, ReadBy, stakesPath } from "./stakes.js";
+
+/** @typedef {import("./stakes.js").Stakes} Stakes */
+
+/** Of those that have an id so many are looked at: enough to say whether another subject is among them. */
+const HOLDERS = 2;
 
 /** @param {string} subject @param {number} version */
 function placeOf(subject, version) {
@@ -27,16 +32,6 @@ async function restore(subject, versions) {
   return made;
 }
 
-/** What the versions of a subject come to in numbers, asked where a question tells it. @param {{subject: string, isDeletedToo?: boolean, children: (versions: number[]) => any}} given */
-function Counted({ subject, isDeletedToo, children }) {
-  return html`<${Asked} path=${versionsOf(subject, isDeletedToo)}>${children}<//>`;
-}
-
-/** @param {string} subject @param {boolean} [isDeletedToo] */
-function versionsOf(subject, isDeletedToo) {
-  return `subjects/${segment(subject)}/versions${isDeletedToo ? "?deleted=true" : ""}`;
-}
-
 /** @param {{subject: string, version: number, record: any}} given */
 export function VersionChanges({ subject, version, record }) {
   const may = useCaller()?.may ?? [];
@@ -56,16 +51,22 @@ export function VersionChanges({ subject, version, record }) {
   return html`<div class="actions">
     <${Guarded} label=${`Delete version ${version}`} title=${`Delete version ${version} of ${split(subject).name}?`} does="Delete" run=${run} isGrave
       subject=${subject} version=${version} isOwnToo>
-      <${Counted} subject=${subject}>
-        ${(/** @type {number[]} */ versions) => {
-          const stay = versions.filter((each) => each !== version).length;
-          return html`<p>${stay ? `${counted(stay, "version")} of the subject ${stay === 1 ? "stays" : "stay"}.` : "It is the only one that is left: the subject is soft-deleted with it."}</p>`;
-        }}
-      <//>
-      <p>Its id ${record.id} goes on meaning the same, so data in Kafka can still be read. It can be restored: then it gets a new number and keeps its id.</p>
-      <${ReadBy} subject=${subject} version=${version} />
+      ${(/** @type {Stakes} */ stakes) => html`
+        <${Stays} stakes=${stakes} version=${version} />
+        <p>Its id ${record.id} goes on meaning the same, so data in Kafka can still be read. It can be restored: then it gets a new number and keeps its id.</p>
+        <${ReadBy} stakes=${stakes} isOne />
+      `}
     <//>
   </div>`;
+}
+
+/** What of a subject is left without one of its versions. @param {{stakes: Stakes, version: number}} given */
+function Stays({ stakes: { versions, latest }, version }) {
+  // The latest one may be further down than was looked.
+  const stay = versions.active || (latest && latest !== version ? 1 : 0);
+  if (stay) return html`<p>${versions.more && "At least "}${counted(stay, "version")} of the subject ${stay === 1 ? "stays" : "stay"}.</p>`;
+  if (versions.more) return html`<p>Of the newest ${counted(versions.stored, "version")} no other one is left. Without any the subject is soft-deleted, too.</p>`;
+  return html`<p>It is the only one that is left: the subject is soft-deleted with it.</p>`;
 }
 
 /** @param {{subject: string, isDeleted: boolean}} given isDeleted: all of its versions are */
@@ -79,7 +80,7 @@ export function SubjectChanges({ subject, isDeleted }) {
     return { text: `${name} is soft-deleted, with ${counted(gone.length, "version")}.`, undo: may.includes("write") ? undo : undefined };
   };
   const runRestore = async () => {
-    const made = await restore(subject, await ask(versionsOf(subject, true)));
+    const made = await restore(subject, await ask(`subjects/${segment(subject)}/versions?deleted=true`));
     follow(`subjects/${segment(subject)}`);
     return { text: `${counted(made.length, "version")} of ${name} ${made.length === 1 ? "is" : "are"} registered again.` };
   };
@@ -92,19 +93,28 @@ export function SubjectChanges({ subject, isDeleted }) {
     ${may.includes("write") && html`<${Link} to=${`subjects/${segment(subject)}/edit`} class="as-button">New version<//>`}
     ${!isDeleted && may.includes("delete") &&
     html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} subject=${subject} isGrave>
-      <${Counted} subject=${subject}>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} soft-deleted.</p>`}<//>
-      <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
-      <${ReadBy} subject=${subject} />
+      ${(/** @type {Stakes} */ stakes) => html`
+        <${Happens} count=${stakes.versions.active} highest=${stakes.latest} hasMore=${stakes.versions.more} one="is soft-deleted" many="are soft-deleted" />
+        <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
+        <${ReadBy} stakes=${stakes} />
+      `}
     <//>`}
     ${isDeleted && may.includes("write") &&
     html`<${Change} label="Restore subject" title=${`Restore ${name}?`} does="Restore" run=${runRestore}>
-      <${Counted} subject=${subject} isDeletedToo>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "is" : "are"} registered again, oldest first. They keep their ids and get new numbers.</p>`}<//>
+      <${Asked} path=${stakesPath(subject)}>
+        ${(/** @type {Stakes} */ { versions: { stored, highest, more } }) => html`
+          <${Happens} count=${stored} highest=${highest} hasMore=${more} one="is registered again" many="are registered again, oldest first" />
+          <p>${stored === 1 ? "It keeps its id and gets a new number." : "They keep their ids and get new numbers."}</p>
+        `}
+      <//>
     <//>`}
     ${isDeleted && may.includes("admin") &&
     html`<${Guarded} label="Delete subject for good" title=${`Delete ${name} for good?`} does="Delete for good" run=${runPurge} subject=${subject} isDeletedToo isGrave>
-      <${Counted} subject=${subject} isDeletedToo>${(/** @type {number[]} */ versions) => html`<p>${counted(versions.length, "version")} ${versions.length === 1 ? "goes" : "go"}, with the subject's own config and mode. This cannot be undone.</p>`}<//>
-      <p>An id that no other subject has means nothing from then on: data in Kafka with it cannot be read any more.</p>
-      <${ReadBy} subject=${subject} />
+      ${(/** @type {Stakes} */ stakes) => html`
+        <${Happens} count=${stakes.versions.stored} highest=${stakes.versions.highest} hasMore=${stakes.versions.more} one="goes, with the subject's own config and mode" many="go, with the subject's own config and mode" />
+        <p>This cannot be undone. An id that no other subject has means nothing from then on: data in Kafka with it cannot be read any more.</p>
+        <${ReadBy} stakes=${stakes} />
+      `}
     <//>`}
   </div>`;
 }
@@ -130,7 +140,6 @@ function Restore({ subject, version, record }) {
 /** @param {{subject: string, version: number, record: any}} given */
 function Purge({ subject, version, record }) {
   const { name, context } = split(subject);
-  const scope = context === "." ? "" : `&subject=${encodeURIComponent(`:${context}:`)}`;
   const run = async () => {
     await change("DELETE", `${placeOf(subject, version)}?permanent=true`);
     follow("subjects?deleted=true");
@@ -138,36 +147,39 @@ function Purge({ subject, version, record }) {
   };
   return html`<${Guarded} label=${`Delete version ${version} for good`} title=${`Delete version ${version} of ${name} for good?`} does="Delete for good" run=${run}
     subject=${subject} version=${version} isOwnToo isDeletedToo isGrave>
-    <p>This cannot be undone.</p>
-    <${ReadBy} subject=${subject} version=${version} />
-    <${Asked} path=${`schemas/ids/${record.id}/versions?deleted=true${scope}`}>
-      ${(/** @type {any[]} */ found) => {
-        const others = found.filter((each) => each.subject !== subject);
-        return others.length
-          ? html`<p>Its id ${record.id} goes on meaning the same: ${counted(others.length, "other subject")} ${others.length === 1 ? "has" : "have"} it.</p>`
-          : html`<p>No other subject has its id ${record.id}: data in Kafka with it cannot be read any more.</p>`;
-      }}
-    <//>
+    ${(/** @type {Stakes} */ stakes) => html`
+      <p>This cannot be undone.</p>
+      <${ReadBy} stakes=${stakes} isOne />
+      <${Asked} path=${`console/api/ids/${record.id}${query({ limit: HOLDERS, subject: context === "." ? "" : `:${context}:` })}`}>
+        ${(/** @type {{found: any[], after?: string}} */ { found, after }) => {
+          const others = found.filter((each) => each.subject !== record.subject);
+          return others.length
+            ? html`<p>Its id ${record.id} goes on meaning the same: ${after && "at least "}${counted(others.length, "other subject")} ${others.length === 1 ? "has" : "have"} it.</p>`
+            : html`<p>No other subject has its id ${record.id}: data in Kafka with it cannot be read any more.</p>`;
+        }}
+      <//>
+    `}
   <//>`;
 }
 
 /**
  * A delete, which the registry refuses while others refer to what would go.
  *
- * @param {{label: string, title: string, does: string, run: () => Promise<any>, subject: string, version?: number, children: any, isGrave?: boolean, isOwnToo?: boolean, isDeletedToo?: boolean}} given
- *   version: without it, all of them. isOwnToo, isDeletedToo: which referrers count
+ * @param {{label: string, title: string, does: string, run: () => Promise<any>, subject: string, version?: number, children: (stakes: Stakes) => any, isGrave?: boolean, isOwnToo?: boolean, isDeletedToo?: boolean}} given
+ *   version: without it, all of them. children: a function of what hangs on it. isOwnToo, isDeletedToo: which referrers count
  */
 function Guarded({ label, title, does, run, subject, version, children, isGrave, isOwnToo, isDeletedToo }) {
   const [isOpen, setOpen] = useState(false);
-  const path = useReferrersPath(subject, version);
-  const asked = useAsked((isOpen && path) || "");
-  const found = asked.value && counting(asked.value.found, (each) => (isOwnToo || each.subject !== subject) && (isDeletedToo || !each.deleted));
+  const asked = useAsked(isOpen ? stakesPath(subject, version) : "");
+  const found = asked.value && counting(asked.value.referrers.found, (each) => (isOwnToo || each.subject !== asked.value.subject) && (isDeletedToo || !each.deleted));
   return html`<${Change} label=${label} title=${title} does=${does} run=${run} isGrave=${isGrave} whenOpen=${setOpen}
     may=${Boolean(asked.failure) || found?.length === 0}>
-    ${children}
-    ${asked.failure && html`<${Problem} failure=${asked.failure} again=${asked.again} />`}
-    ${found && html`<${Referrers} found=${found} hasMore=${Boolean(asked.value.after)} />`}
-    ${!found && !asked.failure && html`<${Waiting} isSlow=${asked.isSlow} />`}
+    <${Answer} asked=${asked}>
+      ${(/** @type {Stakes} */ stakes) => html`
+        ${children(stakes)}
+        <${Referrers} found=${found} hasMore=${stakes.referrers.more} />
+      `}
+    <//>
   <//>`;
 }
 

@@ -1,8 +1,8 @@
 /** A subject: its versions, one of them in full, who refers to it, what is in force for it, and what became of it. */
 
-import { html, useState } from "../vendor/preact.js";
+import { html, useRef, useState } from "../vendor/preact.js";
 import { Answer, Asked, Author, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
-import { contextSegment, segment, useAsked } from "../registry.js";
+import { contextSegment, query, segment, useAsked, useIsPaid } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
 import { Fields } from "../fields.js";
@@ -20,7 +20,7 @@ const VERSIONS = 20;
 const PARTS = [["version", "Version"], ["fields", "Fields"], ["in-force", "Compatibility and mode"], ["usage", "Usage"], ["history", "History"]];
 
 /** @typedef {{version: number, deleted: boolean}} ToldVersion */
-/** @typedef {{subject: string, found: ToldVersion[], after?: string, latest?: number, near?: ToldVersion[]}} VersionPart subject: whose they are; another one than was asked for, where that is an alias. latest: the highest that is not soft-deleted. near: the version that is wanted, and the one before it */
+/** @typedef {{subject: string, name: string, found: ToldVersion[], after?: string, latest?: number, near?: ToldVersion[]}} VersionPart subject: whose they are; another one than was asked for, where that is an alias. name: by which the registry finds them. latest: the highest that is not soft-deleted. near: the version that is wanted, and the one before it */
 
 /** @param {{params: Record<string, string>}} given */
 export default function SubjectPage({ params }) {
@@ -52,24 +52,24 @@ function Whole({ subject, first, wanted }) {
   const before = first.near?.length ? first.near[1] : at < 0 ? undefined : first.found[at + 1];
   const isThere = at >= 0 || shown === first.latest || Boolean(first.near?.length);
   const [limit, setLimit] = useState(ENTRIES);
-  const history = useAsked(`subjects/${segment(subject)}/history?limit=${limit + 1}`);
+  const history = useAsked(`subjects/${segment(first.name)}/history?limit=${limit + 1}`);
   return html`
     <nav class="jumps" aria-label="On this page">
       ${PARTS.map(([id, name]) => html`<a href=${`#${id}`}>${name}</a>`)}
     </nav>
     ${first.subject !== subject &&
     html`<p class="alias">This name is an alias. It leads to <${Link} to=${`subjects/${segment(first.subject)}`}><${Name} subject=${first.subject} /><//>, whose versions are shown and changed here.</p>`}
-    <${SubjectChanges} subject=${first.subject} isDeleted=${first.latest === undefined} />
+    <${SubjectChanges} subject=${first.name} isDeleted=${first.latest === undefined} />
     <div class="columns">
       <${Versions} subject=${subject} first=${first} shown=${shown} />
       <div class="whole">
         ${isThere
-          ? html`<${Version} subject=${subject} version=${shown} before=${before?.version ?? 0} entries=${history.value} />`
+          ? html`<${Version} subject=${first.name} version=${shown} before=${before?.version ?? 0} entries=${history.value} />`
           : html`<p role="alert">There is no version ${wanted} of this subject.</p>`}
       </div>
     </div>
     <div id="in-force"><${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} />`}<//></div>
-    <${UsageOf} subject=${subject} />
+    <${UsageOf} subject=${first.name} />
     <${History} asked=${history} limit=${limit} more=${() => setLimit(limit + 100)} />
   `;
 }
@@ -133,13 +133,13 @@ function Version({ subject, version, before, entries }) {
           </dl>
           ${before > 0 &&
           html`<p><${Link} to=${`subjects/${segment(subject)}/diff/${before}/${version}`}>What has changed since version ${before}<//></p>`}
-          <${VersionChanges} subject=${found.subject} version=${version} record=${found} />
+          <${VersionChanges} subject=${subject} version=${version} record=${found} />
           <${SchemaText} text=${found.schema} type=${type} label=${`Text of version ${version}`} />
-          <${Fields} subject=${found.subject} version=${version} />
+          <${Fields} subject=${subject} version=${version} />
           <${References} references=${found.references ?? []} context=${context} />
           <h3>Referred to by</h3>
-          <${Later} label="Show references">${() => html`<${Referrers} subject=${found.subject} version=${version} />`}<//>
-          <${Later} label="Show all references" heading=${html`<h3>All references</h3>`}>${() => html`<${Picture} subject=${found.subject} version=${version} />`}<//>
+          <${Later} label="Show references">${() => html`<${Referrers} subject=${subject} version=${version} />`}<//>
+          <${Later} label="Show all references" heading=${html`<h3>All references</h3>`}>${() => html`<${Picture} key=${`${subject} ${version}`} subject=${subject} version=${version} />`}<//>
           ${found.metadata && html`<${Beside} title="Metadata" value=${found.metadata} />`}
           ${found.ruleSet && html`<${Beside} title="Rules" value=${found.ruleSet} />`}
         `;
@@ -171,10 +171,27 @@ function Referrers({ subject, version }) {
   <//>`;
 }
 
+/** So many versions are drawn: where each read costs money those first that cost 20 read units, and more with each *Show more*. */
+const DRAWN = [10, 50, 500];
+
 /** @param {{subject: string, version: number}} given */
 function Picture({ subject, version }) {
-  return html`<${Asked} path=${`console/api/graph?subject=${encodeURIComponent(subject)}&version=${version}`}>
-    ${(/** @type {import("../graph.js").Graph} */ graph) => graph.edges.length > 0 && html`<h3>All references</h3><${GraphPicture} graph=${graph} label="References from left to right" />`}
+  const isPaid = useIsPaid();
+  const [more, setMore] = useState(0);
+  const limit = DRAWN[isPaid ? more : DRAWN.length - 1];
+  const asked = useAsked(`console/api/graph${query({ subject, version, limit })}`);
+  const drawn = useRef(/** @type {import("../graph.js").Graph | undefined} */ (undefined));
+  const isBusy = asked.value === undefined && !asked.failure;
+  drawn.current = asked.value ?? drawn.current;
+  // What is drawn stays until there is more.
+  return html`<${Answer} asked=${isBusy ? { ...asked, value: drawn.current } : asked}>
+    ${(/** @type {import("../graph.js").Graph} */ graph) =>
+      graph.edges.length === 0
+        ? isPaid && html`<h3>All references</h3><p class="hint">There are none.</p>`
+        : html`<h3>All references</h3>
+        <${GraphPicture} key=${graph.nodes.length} graph=${graph} label="References from left to right" />
+        ${graph.more && html`<p class="hint">This is a part, of ${graph.nodes.length} versions: there may be others that they refer to, or that refer to them.</p>`}
+        ${graph.more && limit < DRAWN[DRAWN.length - 1] && html`<p><button class="quiet" disabled=${isBusy} onClick=${() => setMore(more + 1)}>Show more</button></p>`}`}
   <//>`;
 }
 

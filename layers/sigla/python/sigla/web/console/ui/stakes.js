@@ -1,0 +1,31 @@
+/** What hangs on a subject or a version, as a question tells it before that is deleted or restored. */
+
+import { html } from "./vendor/preact.js";
+import { counted } from "./parts.js";
+import { query, segment } from "./registry.js";
+
+/** @typedef {import("./referrers.js").Referrer} Referrer */
+/** @typedef {{stored: number, active: number, highest: number, more: boolean}} Versions counted from the highest on; active: others than the one that was asked for. more: there are others */
+/** @typedef {{versions: number, readers: number, since?: string, last?: {day: string, name?: string}}} Reads versions: of so many, the highest ones */
+/** @typedef {{subject: string, latest?: number, versions: Versions, referrers: {found: Referrer[], more: boolean}, reads: Reads}} Stakes latest: the highest version that is not soft-deleted */
+
+/** Where that is told. @param {string} subject @param {number} [version] who refers to this one alone, and who reads it */
+export function stakesPath(subject, version) {
+  return `console/api/subjects/${segment(subject)}/stakes${query({ version })}`;
+}
+
+/** What happens to versions. @param {{count: number, highest?: number, hasMore: boolean, one: string, many: string}} given highest: of those that it happens to. hasMore: there may be others below */
+export function Happens({ count, highest, hasMore, one, many }) {
+  if (!hasMore) return html`<p>${counted(count, "version")} ${count === 1 ? one : many}.</p>`;
+  return html`<p>All versions up to version ${highest}${count > 0 && `, at least ${count} of them,`} ${many}.</p>`;
+}
+
+/** Whether anybody still reads what is about to go. @param {{stakes: Stakes, isOne?: boolean}} given isOne: it is a version */
+export function ReadBy({ stakes: { versions, reads }, isOne }) {
+  const isPart = !isOne && (versions.more || reads.versions < versions.stored);
+  const what = isPart ? `the newest ${counted(reads.versions, "version")} by their ids` : "it by its ids";
+  const { readers, since, last } = reads;
+  if (last) return html`<p class="bad-text">${counted(readers, "reader")} asked for ${isPart ? `the ids of the newest ${counted(reads.versions, "version")}` : "its ids"}, last on ${last.day}${last.name ? ` (${last.name})` : ""}.</p>`;
+  if (!since) return html`<p>Whether anybody reads it is not known: no reads were counted.</p>`;
+  return html`<p>Nobody has read ${what} since ${since}, when counting began.${isPart && " Older ones were not looked at."}</p>`;
+}
