@@ -29,6 +29,7 @@ from sigla.web.http.headers import Uuids
 from sigla.web.http.packing import Packing
 from sigla.web.local.connection import Connection
 from sigla.web.local.crowd import ARRIVING_BYTES, LAST_WORD_S, MOST_CONNECTIONS, Crowd
+from sigla.web.local.following import RegionTable
 from sigla.web.local.handshakes import Handshakes
 from sigla.web.local.metrics import CONTENT_TYPE, Counters, Source
 from sigla.web.local.pair import Pair
@@ -54,7 +55,7 @@ def application(
     ready: Callable[[], bool] = lambda: True,
     thinkers: Thinkers | None = None,
     more: Sequence[Source] = (),
-    table: Callable[..., ASGIApp] = app.RouteTable,
+    table: Callable[..., ASGIApp] | None = None,
     routes: Sequence[Route] = (),
 ) -> FastAPI:
     """The API with all that belongs to one machine.
@@ -73,7 +74,7 @@ def application(
         workers=Workers(writer, reader, thinkers or Thinkers()),
         options=replace(options, watchers=(gathered,), fresh_id=Uuids(), packing=Packing()),
         beside=[*routes, *beside(counters, gathered, ready, options)],
-        table=table,
+        table=table or partial(RegionTable, ""),
         lifespan=lambda _: running([writer, reader], [gathered]),
     )
 
