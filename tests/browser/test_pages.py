@@ -108,3 +108,12 @@ def test_the_modules_have_the_types_that_they_say(packages: Path) -> None:
     """There is no build step: nothing else would find a name that is misspelled before a browser does."""
     done = subprocess.run([packages / ".bin" / "tsc", "-p", HERE], capture_output=True, text=True, check=False)
     assert (done.stdout, done.returncode) == ("", 0)
+
+
+def test_subjects_of_a_kek_that_are_not_all_told_are_said_to_be_more(registry: Server, opened: Opens) -> None:
+    page = opened(registry)
+    names = [f"orders-{at}-value" for at in range(51)]
+    page.route("**/keks/customers/deks*", lambda route: route.fulfill(json=names))
+    page.goto(f"{registry.url}/console/encryption")
+    expect(page.get_by_role("link", name="orders-49-value")).to_be_visible()
+    expect(page.get_by_text("and more than these 50")).to_be_visible()

@@ -22,14 +22,20 @@ export default function EncryptionPage() {
   `;
 }
 
+const SHOWN = 50;
+
 /** @param {{kek: KeyOfKeys}} given */
 function Kek({ kek: { name, kmsType, kmsKeyId, shared, deleted } }) {
-  const deks = `dek-registry/v1/keks/${segment(name)}/deks?deleted=true&limit=51`;
+  const deks = `dek-registry/v1/keks/${segment(name)}/deks?deleted=true&limit=${SHOWN + 1}`;
   return html`<tr>
     <th scope="row">${name}</th>
     <td>${kmsType}${shared && html` <span class="tag">shared</span>`}${deleted && html` <span class="tag">soft-deleted</span>`} <div class="code">${kmsKeyId}</div></td>
     <td><${Later} label=${`Show the subjects of ${name}`}>${() => html`<${Asked} path=${deks}>
-      ${(/** @type {string[]} */ subjects) => (subjects.length ? subjects.slice(0, 50).map((each) => html`<div><${Link} to=${`subjects/${segment(each)}`}><${Name} subject=${each} /><//></div>`) : html`<span class="hint">none</span>`)}
+      ${(/** @type {string[]} */ subjects) => html`
+        ${subjects.slice(0, SHOWN).map((each) => html`<div><${Link} to=${`subjects/${segment(each)}`}><${Name} subject=${each} /><//></div>`)}
+        ${subjects.length === 0 && html`<span class="hint">none</span>`}
+        ${subjects.length > SHOWN && html`<div class="hint">and more than these ${SHOWN}</div>`}
+      `}
     <//>`}<//></td>
   </tr>`;
 }
