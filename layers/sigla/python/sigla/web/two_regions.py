@@ -14,9 +14,10 @@ A request that was sent on is not sent on again. Callers are known by the keys o
 along, so that those for writers are keys of both.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from enum import Enum, auto
 from typing import Any, Final
 
 from starlette.types import Receive
@@ -103,6 +104,56 @@ class AskedRegion:
         return self.brought_back(told)
 
 
+class _Asks(Enum):
+    """What a request asks for: what is here, what is compared with the newest versions, or a change."""
+
+    WHAT_IS_HERE = auto()
+    COMPARISON = auto()
+    CHANGE = auto()
+
+
+class _Came(Enum):
+    """What came of it here: an answer, that something is not there, or another refusal or failure."""
+
+    ANSWER = auto()
+    ABSENCE = auto()
+    PROBLEM = auto()
+
+
+class _Doubted(Enum):
+    """Whether the role is read anew before that is told: where one was met with it by which it is not this region's."""
+
+    NEVER = auto()
+    WHERE_PASSED_ON = auto()
+    ALWAYS = auto()
+
+
+class _Then(Enum):
+    """What follows. AGAIN: where it was promoted by force meanwhile it is answered once more, and else told."""
+
+    TOLD = auto()
+    AGAIN = auto()
+    ASKED_THERE = auto()
+    REFUSED = auto()
+
+
+_FOLLOWS: Final[Mapping[tuple[_Asks, _Came], tuple[_Doubted, _Then, _Then, _Then]]] = {
+    # what it asks for, what came of it: when that is doubted; what follows where this region takes writes then,
+    # where it is a primary that is closed, and where it follows or joins
+    (_Asks.WHAT_IS_HERE, _Came.ANSWER): (_Doubted.NEVER, _Then.TOLD, _Then.TOLD, _Then.TOLD),
+    (_Asks.WHAT_IS_HERE, _Came.PROBLEM): (_Doubted.NEVER, _Then.TOLD, _Then.TOLD, _Then.TOLD),
+    (_Asks.WHAT_IS_HERE, _Came.ABSENCE): (_Doubted.ALWAYS, _Then.AGAIN, _Then.ASKED_THERE, _Then.ASKED_THERE),
+    (_Asks.COMPARISON, _Came.ANSWER): (_Doubted.WHERE_PASSED_ON, _Then.TOLD, _Then.ASKED_THERE, _Then.ASKED_THERE),
+    (_Asks.COMPARISON, _Came.PROBLEM): (_Doubted.WHERE_PASSED_ON, _Then.AGAIN, _Then.ASKED_THERE, _Then.ASKED_THERE),
+    (_Asks.COMPARISON, _Came.ABSENCE): (_Doubted.ALWAYS, _Then.AGAIN, _Then.ASKED_THERE, _Then.ASKED_THERE),
+    # Its transaction has checked the role; and what comes of a change in the other region is not brought back here.
+    (_Asks.CHANGE, _Came.ANSWER): (_Doubted.NEVER, _Then.TOLD, _Then.TOLD, _Then.TOLD),
+    (_Asks.CHANGE, _Came.PROBLEM): (_Doubted.WHERE_PASSED_ON, _Then.AGAIN, _Then.REFUSED, _Then.ASKED_THERE),
+    (_Asks.CHANGE, _Came.ABSENCE): (_Doubted.ALWAYS, _Then.AGAIN, _Then.REFUSED, _Then.ASKED_THERE),
+}
+"""What follows from what came of a request here."""
+
+
 class TwoRegionsTable(RouteTable):
     """A `RouteTable` of either region."""
 
@@ -133,35 +184,45 @@ class TwoRegionsTable(RouteTable):
         kept = await kept_body(receive, self._options.body_bytes)
         if self._goes_there(route):
             return await self._forwarded(call, route, kept)
-        adopted, asks_alone = self._standing.adopts(), _asks_alone(route)
-        try:
-            answer = await super()._answer(call, kept)
-        except (Refusal, StoreError) as problem:
-            if not rests_on_absence(problem) and (asks_alone or not self._standing.was_passed_on()):
-                raise
-            # A role that was remembered is asked anew: it may have changed.
-            if not self._standing.concludes_now():
-                if route.access is not READ and self._standing.kind() is RegionKind.PRIMARY:
-                    raise Closed from None  # what comes of a write in the other region is not brought back here
+        adopted = self._standing.adopts()
+        answer = await self._tried(call, kept)
+        match self._then(route, answer):
+            case _Then.AGAIN if not adopted and self._standing.adopts():
+                kept.again()
+                return await super()._answer(call, kept)
+            case _Then.ASKED_THERE:
                 return await self._absent_here(call, route, kept)
-            if adopted or not self._standing.adopts():
-                raise
-            kept.again()
-            return await super()._answer(call, kept)
-        compares = route.access is READ and not asks_alone
-        if compares and self._standing.was_passed_on() and not self._standing.concludes_now():
-            return await self._forwarded(call, route, kept)
+            case _Then.REFUSED:
+                raise Closed
+        if not isinstance(answer, Answer):
+            raise answer
         if (behind_ms := self._standing.behind_ms()) is not None:
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))
         return answer
 
+    async def _tried(self, call: Call, kept: KeptBody) -> Answer | Refusal | StoreError:
+        try:
+            return await super()._answer(call, kept)
+        except (Refusal, StoreError) as problem:
+            return problem
+
+    def _then(self, route: Route, answer: Answer | Refusal | StoreError) -> _Then:
+        """Raises StoreError."""
+        doubted, takes_writes, is_closed, follows = _FOLLOWS[_asks_for(route), _came(answer)]
+        if doubted is _Doubted.NEVER or (doubted is _Doubted.WHERE_PASSED_ON and not self._standing.was_passed_on()):
+            return _Then.TOLD
+        # A role that was remembered is asked anew: it may have changed.
+        if self._standing.concludes_now():
+            return takes_writes
+        return is_closed if self._standing.kind() is RegionKind.PRIMARY else follows
+
     def _goes_there(self, route: Route) -> bool:
         """Whether nothing of it can be answered here. Raises StoreError."""
-        kind, asks = self._standing.kind(), _asks_alone(route)
-        if kind is RegionKind.PRIMARY or (kind is RegionKind.FOLLOWER and asks):
+        kind, is_here = self._standing.kind(), _asks_for(route) is _Asks.WHAT_IS_HERE
+        if kind is RegionKind.PRIMARY or (kind is RegionKind.FOLLOWER and is_here):
             return False
         now = self._standing.kind_now()
-        return now is RegionKind.JOINING or (now is RegionKind.FOLLOWER and not asks)
+        return now is RegionKind.JOINING or (now is RegionKind.FOLLOWER and not is_here)
 
     async def _absent_here(self, call: Call, route: Route, kept: KeptBody) -> Answer:
         """As the primary says; where that is silent, by the body of what an id means, which never changes."""
@@ -185,6 +246,13 @@ class TwoRegionsTable(RouteTable):
         return self._other.forward(call, route, kept.body)
 
 
-def _asks_alone(route: Route) -> bool:
-    """Whether it changes nothing, and is compared with the newest versions of nothing."""
-    return route.access is READ and not route.path.startswith(COMPARES)
+def _asks_for(route: Route) -> _Asks:
+    if route.access is not READ:
+        return _Asks.CHANGE
+    return _Asks.COMPARISON if route.path.startswith(COMPARES) else _Asks.WHAT_IS_HERE
+
+
+def _came(answer: Answer | Refusal | StoreError) -> _Came:
+    if isinstance(answer, Answer):
+        return _Came.ANSWER
+    return _Came.ABSENCE if rests_on_absence(answer) else _Came.PROBLEM
