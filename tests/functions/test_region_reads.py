@@ -79,7 +79,7 @@ class Asked:
 
 
 @contextmanager
-def asked() -> Iterator[Asked]:
+def aws_asked() -> Iterator[Asked]:
     """By whichever client of this process."""
     found, ask = Asked(), BaseClient._make_api_call
 
@@ -126,7 +126,7 @@ def costs(pair: Two, region: Region, method: str, target: str, body: Any) -> lis
     """What it takes the first time, and the second."""
     found = []
     for _ in range(2):
-        with asked() as each:
+        with aws_asked() as each:
             answer = pair.ask(region, method, target, body)
         assert answer.status == 200, (target, answer)
         found.append(each.cost)

@@ -29,6 +29,7 @@ READ = Seen("GET", "/schemas/ids/{id}", 200, 1_234_567, b"id", 12, params={"id":
 WRITE = Seen("POST", "/subjects/{subject}/versions", 200, 9_000_000, b"id", 9, params={"subject": "orders"})
 STRANGER = Seen("GET", "/subjects", 401, 1000, b"id", 51, 401)
 LOST = Seen("GET", "/schemas/ids/{id}", 404, 1000, b"id", 51, 40403, {"id": "8"})
+UNKNOWN = LOST._replace(status=500, error_code=50003)
 SERVICE = "sigla-default"
 
 Written = Callable[[], list[dict[str, Any]]]
@@ -354,6 +355,9 @@ def nothing(clients: Clients) -> None:
         (LOST._replace(status=401), nothing, {"ReadLatency": 0.001, "ClientErrors": 1, "Denied": 1}),
         (LOST._replace(status=403), nothing, {"ReadLatency": 0.001, "ClientErrors": 1, "Denied": 1}),
         (LOST._replace(status=503), nothing, {"ReadLatency": 0.001, "ServerErrors": 1}),
+        (UNKNOWN, nothing, {"ReadLatency": 0.001, "UnknownIds": 1}),
+        (UNKNOWN._replace(error_code=50001), nothing, {"ReadLatency": 0.001, "ServerErrors": 1}),
+        (UNKNOWN._replace(route="/subjects"), nothing, {"ReadLatency": 0.001, "ServerErrors": 1}),
         (WRITE, throttled, {"WriteLatency": 9.0, "Throttles": 1}),
         (WRITE, cancelled, {"WriteLatency": 9.0, "LostRaces": 1}),
     ],

@@ -9,7 +9,7 @@ import pytest
 
 from infra import prices
 from infra.usage import METRIC, QUERIES
-from sigla.functions.telemetry import FOREIGN, METRICS, NAMESPACE
+from sigla.functions.telemetry import FOREIGN, METRICS, NAMESPACE, UNKNOWN_IDS
 from tests.infra.conftest import Synthesise
 from tests.infra.reading import Template, all_of, ids, ids_in, kinds, only, written
 
@@ -304,7 +304,7 @@ def test_the_dashboard_shows_every_metric_of_the_function(all_on: Template) -> N
     """What has a price by the month is looked at."""
     graphs = [each["properties"].get("metrics", []) for each in widgets(all_on)]
     shown = {metric[1] for graph in graphs for metric in graph if metric[0] == NAMESPACE}
-    assert shown == {FOREIGN, *(metric.name for metric in METRICS)}
+    assert shown == {FOREIGN, UNKNOWN_IDS, *(metric.name for metric in METRICS)}
     dimensions = {tuple(metric[2:6]) for graph in graphs for metric in graph if metric[0] == NAMESPACE}
     assert dimensions == {("service", "sigla-default", "stack", "sigla-default")}
 

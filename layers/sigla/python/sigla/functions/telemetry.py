@@ -22,6 +22,7 @@ from sigla.aws.clients import LOST, THROTTLED, Calls
 from sigla.functions.lifecycle import Handler
 from sigla.observe import MINUTE_MS, STRANGERS_LINES, Facts, Ration, Seen, Watcher
 from sigla.ports.clock import Clock
+from sigla.regions.refusals import NotForwarded
 from sigla.stores.ownership import EVENT
 
 NAMESPACE = "Sigla"
@@ -153,7 +154,16 @@ class Request(NamedTuple):
     @property
     def is_urgent(self) -> bool:
         """Whether an alarm has to hear of it at once."""
-        return self.seen.status >= 500 or self.foreign
+        return self.fails or self.foreign
+
+    @property
+    def is_unknown_id(self) -> bool:
+        """Whether it asks for what the other region may have: any id that a client thinks of."""
+        return self.seen.error_code == NotForwarded.code and self.seen.route.startswith(observe.BY_ID)
+
+    @property
+    def fails(self) -> bool:
+        return self.seen.status >= 500 and not self.is_unknown_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +181,7 @@ METRICS = (
     Metric("WriteLatency", MetricUnit.Milliseconds, lambda one: None if one.reads else one.seen.took_ms),
     Metric("ClientErrors", MetricUnit.Count, lambda one: 400 <= one.seen.status < 500),
     Metric("Denied", MetricUnit.Count, lambda one: one.seen.status in (401, 403)),
-    Metric("ServerErrors", MetricUnit.Count, lambda one: one.seen.status >= 500),
+    Metric("ServerErrors", MetricUnit.Count, lambda one: one.fails),
     Metric("ColdStarts", MetricUnit.Count, lambda one: one.cold),
     Metric("Throttles", MetricUnit.Count, lambda one: one.throttles),
     Metric("LostRaces", MetricUnit.Count, lambda one: one.lost_races),
@@ -181,7 +191,15 @@ METRICS = (
 FOREIGN = "ForeignData"
 """One more, told of each request while what is stored bears another identity, or none: paid for then alone."""
 
-_ALL = (*METRICS, Metric(FOREIGN, MetricUnit.Count, lambda one: one.foreign))
+UNKNOWN_IDS = "UnknownIds"
+"""Likewise, of ids and GUIDs that this region lacks and another one may have, which is told with 500: no alarm counts
+them, for a client with an id that was never given would ring it."""
+
+_ALL = (
+    *METRICS,
+    Metric(FOREIGN, MetricUnit.Count, lambda one: one.foreign),
+    Metric(UNKNOWN_IDS, MetricUnit.Count, lambda one: one.is_unknown_id),
+)
 
 
 class RequestMetrics:

@@ -20,7 +20,7 @@ IN_A_ROW = 4
 """Small graphs, of what has an alarm."""
 
 LATENCIES = ("ReadLatency", "WriteLatency")
-COUNTS = ("ClientErrors", "Denied", "ServerErrors", "ColdStarts", "Throttles", "LostRaces")
+COUNTS = ("ClientErrors", "Denied", "ServerErrors", "UnknownIds", "ColdStarts", "Throttles", "LostRaces")
 
 REQUESTS = "filter event = 'request'"
 QUERIES = {
