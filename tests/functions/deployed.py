@@ -92,7 +92,7 @@ class Deployment:
 
 @contextmanager
 def deployed(monkeypatch: pytest.MonkeyPatch, endpoint: str | None = None, **settings: str) -> Iterator[Deployment]:
-    """An empty registry, open to everybody. endpoint: of DynamoDB's own engine; moto's without one."""
+    """An empty registry, open to everybody. endpoint: of DynamoDB's own engine; in this process without one."""
     with in_process(dynamodb_endpoint=endpoint) as clients, ExitStack() as opened:
         variables = {
             "AWS_DEFAULT_REGION": REGION,

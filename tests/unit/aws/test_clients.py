@@ -12,6 +12,7 @@ from sigla.errors import StoreError
 from sigla.registry import Options
 from sigla.stores.s3.objects import SIDE_BY_SIDE, Objects
 from tests.build import FixedClock
+from tests.contract.aws import make_table
 from tests.contract.engines import in_process
 
 Answer = tuple[int, bytes, int]
@@ -193,14 +194,15 @@ def test_every_call_of_every_service_is_counted() -> None:
     """By its operation, also from many threads at once."""
     with in_process() as clients:
         before = clients.calls.read()
-        clients.dynamodb.list_tables()
+        make_table(clients.dynamodb)
+        clients.s3.list_buckets()
         asks: list[Callable[[], None]] = [lambda: clients.calls(_Model("GetObject"))] * 200
         threads = [threading.Thread(target=ask) for ask in asks]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert clients.calls.read() - before == {"ListTables": 1, "GetObject": 200}
+        assert clients.calls.read() - before == {"CreateTable": 1, "ListBuckets": 1, "GetObject": 200}
 
 
 class _Model:
