@@ -135,7 +135,7 @@ TRIPS: Mapping[str, Trips] = {
     "delete a version for good": Trips((*ASK, *HISTORY, *HISTORY, *ASK, (COMMIT,), *BURY), read=10, write=16),
     "delete a subject": Trips((*ASK, *HISTORY, *HISTORY, (COMMIT,)), read=6, write=8),
     "delete a subject for good": Trips(
-        (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=12, write=16
+        (*ASK, *HISTORY, *HISTORY, *HISTORY, (COMMIT,), *HISTORY, *ASK, (COMMIT,), *HISTORY, *BURY), read=12, write=18
     ),
 }
 """Each by an instance that has just begun, unless it says otherwise; without a ring, but for warm zones."""
