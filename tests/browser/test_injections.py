@@ -134,7 +134,7 @@ def test_no_name_of_a_principal_is_run(hostile: Hostile, opened: Opens) -> None:
         route.fulfill(json=told)
 
     page.route("**/history?*", rename)
-    page.route("**/usage", rename)
+    page.route("**/usage?*", rename)
     page.route("**/console/api/log?*", rename)
     for path in (f"subjects/{quote(hostile.names[0], safe='')}", "log"):
         page.goto(f"{hostile.server.url}/console/{path}")

@@ -162,7 +162,7 @@ def test_each_call_that_fails_is_told_where_it_stands_and_the_rest_works(
 def test_a_registry_that_is_slow_is_said_to_be_slow_and_shown_when_it_answers(registry: Server, opened: Opens) -> None:
     held: list[Route] = []
     page = opened(registry)
-    page.route("**/usage", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
+    page.route("**/usage?*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
     page.goto(f"{registry.url}/console/subjects/orders-value")
     usage = page.get_by_role("region", name="Usage")
     expect(usage).to_contain_text("The registry is slow to answer; still waiting")
