@@ -130,7 +130,7 @@ def test_no_name_of_a_principal_is_run(hostile: Hostile, opened: Opens) -> None:
             ]
         else:
             reads = [{"day": script, "by": script, "name": script, "subject": script} for script in SCRIPTS]
-            told["versions"][0]["reads"] = reads
+            told["found"][0]["reads"] = reads
         route.fulfill(json=told)
 
     page.route("**/history?*", rename)
