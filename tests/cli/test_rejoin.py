@@ -12,6 +12,7 @@ import pytest
 from sigla import opening
 from sigla.cli import main
 from sigla.cli import rejoin as rejoining
+from sigla.cli.regions_told import shown_time
 from sigla.keys import body_object
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.store import Store
@@ -20,6 +21,7 @@ from sigla.regions.giving import Course
 from sigla.registry import Registry
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
+from sigla.stores.dynamodb.actions import update
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -234,3 +236,19 @@ def test_a_body_that_the_old_region_has_lost_is_read_where_it_was_handed_over(ap
         lose(a, key)
     assert rejoin(here, there) == 1
     check_brought(here)
+
+
+@pytest.mark.parametrize("urls", ["tables"], indirect=True)
+def test_a_commit_that_cannot_be_read_is_told_and_holds_up_nothing(apart: Urls, capsys: Captured) -> None:
+    here, there = apart
+    with store(there) as a:
+        assert isinstance(a, AwsStore)
+        at, row, _ = next(each for each in a.journal.rows(0) if "ConfigChanged" in each[1]["change"])
+        a.tools.table.update(update(a.tools.places.journal(at, row["nonce"]), {"form": "{"}))
+    assert rejoin(here, there) == 1
+    told = capsys.readouterr().out
+    assert "4 commits of " in told
+    assert f"a commit of {shown_time(at)} cannot be read: what it did there is not here" in told
+    check_brought(here)
+    filled(here, there)
+    assert roles(here, there) == [("primary", 2, True), ("follower", 2, False)]

@@ -13,8 +13,9 @@ from sigla.regions.arming import armed
 from sigla.regions.giving import carried_out
 from sigla.regions.installed import told_of_setting
 from sigla.regions.nouns import RegionKind
+from sigla.regions.replay import WAIT
 from sigla.registry import Registry
-from sigla.stores.dynamodb.region_views import DIVERGES, WAITS, AwsRegionViews
+from sigla.stores.dynamodb.region_views import DIVERGES, AwsRegionViews
 from sigla.stores.dynamodb.replaying import AwsReplayer, AwsShipper
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.stories import register
@@ -109,7 +110,7 @@ def test_commits_that_wait_and_that_diverge_are_told_with_what_they_are_about(tw
     found = two.views(two.b, two.a).here()
     assert found is not None
     ((why, number, more, oldest, subjects),) = found.waiting
-    assert (why, number, more, list(subjects)) == (WAITS, 1, False, ["orders"])
+    assert (why, number, more, list(subjects)) == (WAIT, 1, False, ["orders"])
     assert 0 <= two.clock.now() - oldest < 60_000
     replayer.set_apart(shipment)
     found = two.views(two.b, two.a).here()

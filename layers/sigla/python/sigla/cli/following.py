@@ -87,7 +87,8 @@ def _turn(here: "AwsStore", there: "AwsStore") -> _Turn:
         print(f"{shown_time(here.clock.now())}  {silent}", flush=True)
         return _Turn(is_well=False)
     print(f"{shown_time(here.clock.now())}  {_line(led, followed)}", flush=True)
-    stopped = followed.get("apart") or any(did.get(why) for did in (led, followed) for why in STOPS)
+    stopped = any(followed.get(what) for what in ("apart", "unread"))
+    stopped = stopped or any(did.get(why) for did in (led, followed) for why in STOPS)
     waits = followed.get("waiting_ms", 0) >= PATIENCE_MS
     return _Turn(is_well=not (stopped or waits), copies="subjects" in followed)
 
@@ -111,6 +112,10 @@ def _line(led: Mapping[str, Any], followed: Mapping[str, Any]) -> str:
     if followed["role"] != "follower" or "behind_ms" not in followed:
         return f"The follower is {followed['role']} of epoch {followed['epoch']} now."
     said = f"{followed['carry_out']} commits brought; complete up to {followed['behind_ms'] / 1000:.0f} s ago."
-    for what, kept in (("wait for others", followed["waiting"]), ("diverge", followed["apart"])):
+    for what, kept in (
+        ("wait", followed["waiting"]),
+        ("diverge", followed["apart"]),
+        ("cannot be read", followed.get("unread", 0)),
+    ):
         said += f" {kept} {what}." * bool(kept)
     return said

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Refused
-from sigla.cli.regions_told import put_into_report, tell, tell_left
+from sigla.cli.regions_told import put_into_report, shown_time, tell, tell_left
 from sigla.cli.served_regions import are_served, rejoin_served
 from sigla.cli.stored_regions import (
     address_of_region,
@@ -101,29 +101,30 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
     tell(f"{old} is closed, what {new} lacks is brought there, and then the catalog in {old} is forgotten.")
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
-    left: list[str] = []
+    pair, left = regions.pair, list[str]()
 
     def bring() -> None:
         """The report is written before anything is marked: whoever is cut off in between has it twice."""
         adopt_keys(new, regions.here)
-        missing = [*regions.pair.missing()]
+        missing = [*pair.missing()]
         here = regions.here
-        regions.pair.make_way(missing)
+        pair.make_way(missing)
         done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock))
-        left.extend(done.left)
+        unread = (f"a commit of {shown_time(at)} cannot be read: what it did there is not here" for at in pair.unread())
+        left.extend((*done.left, *unread))
         line = {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left}
         put_into_report(args.report, line)
-        regions.pair.mark_brought(missing)
+        pair.mark_brought(missing)
         print(f"{done.commits} commits of {old} were missing.")
 
     def forget() -> None:
         tell(f"The catalog in {old} is forgotten in {HEARD_S:.0f} s, when all who answer from it know that it joins.")
         regions.here.clock.sleep(HEARD_S)
-        if regions.pair.forget is not None:
-            regions.pair.forget()
+        if pair.forget is not None:
+            pair.forget()
 
-    forgets = regions.pair.forget is not None
-    here, there, urls = regions.here.region, regions.there.region, regions.pair.urls
+    forgets = pair.forget is not None
+    here, there, urls = regions.here.region, regions.there.region, pair.urls
     if not carried_out(rejoined(here, there, bring=bring, forget=forget if forgets else None, tables=urls)):
         print(f"{old} joins or follows already: nothing to do.")
         return 0

@@ -11,6 +11,8 @@ instances at once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import orjson
@@ -18,8 +20,9 @@ from botocore.exceptions import ClientError
 
 from sigla import keys, observe
 from sigla.aws.refusals import SILENT, failed
-from sigla.errors import StoreError
+from sigla.errors import FormTooNew, RowUnreadable, StoreError
 from sigla.functions.journal import SCHEDULES, rows_inserted
+from sigla.journal import row_at
 from sigla.observe import Facts, Teller
 from sigla.regions.following import deliver
 from sigla.regions.installed import Installed
@@ -129,7 +132,8 @@ class Replaying:
         if did.get("alone"):
             return self._begin_again()
         flags = {name: int(value) for name, value in did.items() if isinstance(value, bool)}
-        return {**did, **flags, "stopped": sum(flags.get(name, 0) for name in STOPS) + did.get("apart", 0)}
+        stopped = sum(flags.get(name, 0) for name in STOPS) + did.get("apart", 0) + did.get("unread", 0)
+        return {**did, **flags, "stopped": stopped}
 
     def _begin(self) -> Facts:
         """Both regions get their roles, if this is the one to say so. Nothing is written where anything is in the way.
@@ -160,8 +164,7 @@ class Replaying:
 
     def _name_commits(self, event: Mapping[str, Any]) -> Facts:
         """Nothing of a registry without a second region, nor of what this one was told itself."""
-        rows = [(keys.journal_at(item["sk"]), unpacked(item["form"])) for item in rows_inserted(event, self._registry)]
-        told = [(at, row) for at, row in rows if "epoch" in row]
+        told = [(at, row) for at, row in self._rows_in(event) if "epoch" in row]
         role = self._here.region.role() if told else None
         if role is None or role.kind is not RegionKind.PRIMARY or role.is_alone or role.is_elsewhere(self._there.url):
             return {"named": 0}
@@ -169,6 +172,13 @@ class Replaying:
         if names:
             self._told.tell(role.epoch, names)
         return {"named": len(names)}
+
+    def _rows_in(self, event: Mapping[str, Any]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        """Those that can be read, each with its time: the other region meets the rest in its turn, and tells of it."""
+        for item in rows_inserted(event, self._registry):
+            at = keys.journal_at(item["sk"])
+            with suppress(RowUnreadable, FormTooNew):
+                yield at, row_at(at, partial(unpacked, item.get("form", "")))
 
     def _hear(self, told: Mapping[str, Any]) -> Facts:
         """lag_ms: how old the oldest commit was when all of them were here."""

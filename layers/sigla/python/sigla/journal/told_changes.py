@@ -306,5 +306,5 @@ def _effects(form: Json) -> Effects:
         form.get("mode", False),
         tuple(map(_effects, form.get("parts", ()))),
         tuple((Subject(context, name), revision) for context, name, revision in form.get("cleared", ())),
-        form.get("moved", {}),
+        {name: int(number) for name, number in form.get("moved", {}).items()},
     )

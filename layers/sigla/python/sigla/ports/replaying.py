@@ -133,8 +133,12 @@ class RegionPair(Protocol):
         """What imports that were refused here have left under their ids gives way: it means nothing."""
         ...
 
+    def unread(self) -> Sequence[int]:
+        """Times of commits that `missing` has met, that are not here and that cannot be read; in milliseconds."""
+        ...
+
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
-        """These are not missing any more: they came here in another way.
+        """These are not missing any more: they came here in another way. Nor is what cannot be read: it is told.
 
         Raises RoleChanged where the other region is not any more what it was when they were read.
         """

@@ -10,7 +10,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked, Primary
 from sigla.ports.replaying import Numbers, OrderedReplayer, Shipment, Shipper, WaitingReplayer
 from sigla.regions.following import catch_up, deliver
-from sigla.regions.replay import JournalPlace, Verdict
+from sigla.regions.replay import WAIT, JournalPlace, Verdict
 
 WINDOWS_MS: Final = (3_600_000, 24 * 3_600_000, 35 * 24 * 3_600_000)
 """How far back rows of a journal are looked at: further only where the regions differ still. All are kept so long."""
@@ -152,7 +152,7 @@ def _behind(wanted: dict[str, int], here: Numbers) -> list[str]:
 def _set_aside(target: WaitingReplayer) -> Iterator[str]:
     waiting, apart = len([*target.aside()]), len([*target.apart()])
     if waiting:
-        yield f"{waiting} commits wait here for others that did not come."
+        yield f"{waiting} commits {WAIT}."
     if apart:
         yield f"{apart} commits diverge from what stands here."
 

@@ -4,6 +4,7 @@ from collections import Counter, defaultdict, deque
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from sigla.errors import BodyLost
 from sigla.journal import UnknownCommit
 from sigla.ports.replaying import OrderedReplayer, Shipment, Shipper, WaitingReplayer
 from sigla.regions.replay import Needs, Verdict
@@ -32,13 +33,13 @@ def deliver(shipments: Iterable[Shipment], target: WaitingReplayer) -> Counter[V
     """Carries out what was told, and what has waited for it; the rest waits. How many came to which verdict.
 
     Without shipments it looks at what waits alone. May be cut off anywhere, and be given the same again. Raises as
-    `Replayer.carry_out`, but for what only a newer release can carry out: that waits.
+    `Replayer.carry_out`, but for what only a newer release can carry out, and for what has lost its schema: that waits.
     """
     verdicts: Counter[Verdict] = Counter()
     for shipment in shipments:
         verdict = _verdict(shipment, target)
         verdicts[verdict] += 1
-        if verdict in (Verdict.EARLY, Verdict.UNKNOWN):
+        if verdict in (Verdict.EARLY, Verdict.UNKNOWN, Verdict.LOST):
             target.put_aside(shipment)
         elif verdict is Verdict.DIVERGES:
             target.set_apart(shipment)
@@ -54,6 +55,8 @@ def _verdict(shipment: Shipment, target: WaitingReplayer) -> Verdict:
         return target.carry_out(shipment)
     except UnknownCommit:
         return Verdict.UNKNOWN
+    except BodyLost:
+        return Verdict.LOST
 
 
 def _resume(target: WaitingReplayer) -> Counter[Verdict]:

@@ -12,7 +12,7 @@ any order.
 
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 
 class Verdict(StrEnum):
@@ -26,6 +26,12 @@ class Verdict(StrEnum):
     """Something else was carried out here in its place: it is set apart, and told."""
     UNKNOWN = "unknown"
     """A newer release has to carry it out: it waits."""
+    LOST = "lost"
+    """What one of its ids means is in neither region: it waits."""
+
+
+WAIT: Final = "wait for others that did not come, for a schema that is lost, or for a newer release"
+"""What commits do that are put aside, for people."""
 
 
 class JournalPlace(NamedTuple):

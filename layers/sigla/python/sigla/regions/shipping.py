@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from sigla import journal
-from sigla.errors import BodyMissing, StoreError
+from sigla.errors import BodyDamaged, BodyLost, StoreError
 from sigla.model import Body, BodyKey
 from sigla.ports.bodies import Bodies
 from sigla.ports.replaying import Shipment
@@ -33,7 +33,7 @@ def shipment(position: int, form: bytes, row: Mapping[str, Any], bodies: Bodies)
 def _brought(row: Mapping[str, Any], bodies: Bodies) -> Iterator[tuple[BodyKey, Body]]:
     told = journal.ids([row]) if row.get("change") in BRINGING else journal.buried_ids([row])
     for key in sorted(told):
-        with suppress(BodyMissing):
+        with suppress(BodyLost):
             yield key, bodies.get(key)
 
 
@@ -48,14 +48,15 @@ def bring(
     """The body of an id is there; alive, where a version holds it from now on.
 
     is_known: whether a commit that is here has named the id; asked only where another content stands.
-    Raises BodyMissing where it is neither here nor told, BodyDiverged, StoreError.
+    Raises BodyLost where it is neither here nor told, BodyDiverged, StoreError.
     """
     try:
         standing = bodies.get(key)
-    except BodyMissing:
+    except BodyLost as lost:
         if told is None:
             raise
-        bodies.put(key, replace(told, gone=not held))
+        place = bodies.mend if isinstance(lost, BodyDamaged) else bodies.put
+        place(key, replace(told, gone=not held))
         return
     if told is not None and told.schema != standing.schema:
         if not standing.gone and is_known(key):
@@ -75,7 +76,7 @@ def bring_ahead(bodies: Bodies, key: BodyKey, told: Body, *, is_known: Callable[
     any moment, for a client may have its id. is_known: as of `bring`. Raises BodyDiverged, StoreError.
     """
     meant = replace(told, gone=False, brought=False)
-    with suppress(BodyMissing):
+    with suppress(BodyLost):
         standing = bodies.get(key)
         if stays(standing, meant):
             return

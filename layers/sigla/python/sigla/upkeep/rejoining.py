@@ -85,7 +85,12 @@ class _InEither(BodiesInFront):
 def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejoined:
     """Brings commits of the other region. there: its bodies. Raises StoreError, RowUnreadable."""
     rows, there = [_row(each) for each in shipments], _InEither(there, here.bodies)
-    told = _with_buried(replayed(_records(rows, there)), rows, there)
+    lost = list[str]()
+    try:
+        told = _state_of(rows, there)
+    except BodyLost:
+        rows, lost = _without_lost(rows, there)
+        told = _state_of(rows, there)
     resources = replace(here, catalog=_Admitting(here.catalog))
     for _ in range(_TRIES):
         free, taken = _by_number(told, resources)
@@ -93,7 +98,7 @@ def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejo
         # A number that was free when it was looked at, and is taken by now: its id is brought as that of others.
         if (CONFLICTING, OTHER_VERSION) not in report.reasons:
             break
-    return Rejoined(len(rows), report, [*_left(rows), *map(_displaced, taken), *_reasons(report)])
+    return Rejoined(len(rows), report, [*_left(rows), *lost, *map(_displaced, taken), *_reasons(report)])
 
 
 def _row(shipment: Shipment) -> Mapping[str, Any]:
@@ -103,6 +108,31 @@ def _row(shipment: Shipment) -> Mapping[str, Any]:
 def _records(rows: Sequence[Mapping[str, Any]], bodies: Bodies) -> Iterator[TopicRecord]:
     records = chain(journal.records(rows, bodies), journal.key_records_of(rows))
     return (TopicRecord(key, value, ts, offset) for offset, (key, value, ts) in enumerate(records))
+
+
+def _state_of(rows: Sequence[Mapping[str, Any]], bodies: Bodies) -> State:
+    return _with_buried(replayed(_records(rows, bodies)), rows, bodies)
+
+
+def _without_lost(rows: Sequence[Mapping[str, Any]], bodies: Bodies) -> tuple[list[Mapping[str, Any]], list[str]]:
+    """The same without versions of which no region has the schema, and a line about each of those."""
+    ids = {key for key in journal.ids(rows) | journal.buried_ids(rows) if _is_lost(key, bodies)}
+    lost = [each for row in rows for each in row["entries"] if _id_of_entry(each) in ids]
+    kept = [{**row, "entries": [each for each in row["entries"] if each not in lost]} for row in rows]
+    lines = (f"{_place_of_entry(each)}: what id {each['id']} means is in neither region" for each in lost)
+    return [*kept], [*dict.fromkeys(lines)]
+
+
+def _is_lost(key: BodyKey, bodies: Bodies) -> bool:
+    try:
+        bodies.get(key)
+    except BodyLost:
+        return True
+    return False
+
+
+def _id_of_entry(entry: Mapping[str, Any]) -> BodyKey | None:
+    return BodyKey(entry["context"], entry["id"]) if entry.get("id") is not None else None
 
 
 def _with_buried(told: State, rows: Iterable[Mapping[str, Any]], bodies: Bodies) -> State:

@@ -285,8 +285,8 @@ def _of_the_regions(replay: Replay, registry: logs.ILogGroup) -> Iterator[Watche
         replay.told("waiting_ms", above=late).metric(statistic="Maximum", period=MINUTE),
         late,
         3,
-        "a commit of the other region has waited for more than a minute for another one that did not come. "
-        "`sigla regions` counts them.",
+        "a commit of the other region has waited for more than a minute: for another one that did not come, for a "
+        "schema that is lost, or for a newer release. `sigla regions` counts them; the function's log says which.",
         out_of=5,
     )
     yield WatchedMetric(
@@ -294,9 +294,9 @@ def _of_the_regions(replay: Replay, registry: logs.ILogGroup) -> Iterator[Watche
         replay.told("stopped").metric(statistic="Maximum", period=PERIOD),
         1,
         1,
-        "a commit of the other region does not fit what stands here, this region was passed over by a promotion, it "
-        "cannot become one of two, or the other one has no role any more. The function's log says which; see "
-        "`sigla regions`.",
+        "a commit of the other region does not fit what stands here or cannot be read, this region was passed over by "
+        "a promotion, it cannot become one of two, or the other one has no role any more. The function's log says "
+        "which; see `sigla regions`.",
     )
     yield WatchedMetric(
         "RegionSilent",

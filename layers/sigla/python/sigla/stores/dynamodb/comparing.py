@@ -6,20 +6,24 @@ reading began. When all of them are here, this region is complete up to that mom
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
+from contextlib import suppress
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import orjson
 
+from sigla.errors import FormTooNew, RowUnreadable
+from sigla.journal import row_at
 from sigla.ports.replaying import Shipment
 from sigla.regions import shipping
 from sigla.regions.following import deliver
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.replay import Verdict
 from sigla.stores.dynamodb import fence, journal
-from sigla.stores.dynamodb.actions import Action, Condition, condition_check, equals, update
+from sigla.stores.dynamodb.actions import Action, Condition, Key, condition_check, equals, update
 from sigla.stores.dynamodb.journal import position_at
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import MOST_READ, Cancelled
@@ -40,11 +44,15 @@ CommitName = tuple[int, str]
 
 
 class Waits(NamedTuple):
-    """Commits that are not carried out. waiting: for others; oldest: the time of the first. apart: that diverge."""
+    """Commits that are not carried out. waiting: for others; oldest: the time of the first. apart: that diverge.
+
+    unread: whose rows cannot be read here.
+    """
 
     waiting: int
     oldest: int | None
     apart: int
+    unread: int
 
 
 class JournalComparison:
@@ -60,6 +68,8 @@ class JournalComparison:
         self._places = here.tools.places
         self.is_complete = False
         """Whether all was here that the other table had when `catch_up` began."""
+        self.unread: Sequence[Key] = ()
+        """Rows of the other journal that are not here and cannot be read, as of the last look that came to its end."""
         self._epoch = role.epoch
         self._check = follows(self._places, role)
 
@@ -86,27 +96,34 @@ class JournalComparison:
             verdicts += deliver(some, self.replayer)
             if clock.elapsed() >= until:
                 return verdicts
-        if verdicts.keys() <= {Verdict.CARRY_OUT, Verdict.KNOWN} or next(self.missing(since), None) is None:
+        is_all_done = verdicts.keys() <= {Verdict.CARRY_OUT, Verdict.KNOWN} or next(self.missing(since), None) is None
+        if is_all_done and not self.unread:
             self._note(begun)
             self.is_complete = True
         return verdicts
 
     def missing(self, since: int) -> Iterator[Shipment]:
         """Commits of the other table from a time on whose rows are not here, in the order of their times."""
-        rows = self._there.journal.rows(since, brought=False, pool=self._pool)
+        unread = list[Key]()
+        rows = self._there.journal.rows(since, brought=False, pool=self._pool, unread=unread.append)
         while some := list(islice(rows, MOST_READ)):
             told = {self._places.journal(at, row["nonce"]): (at, row) for at, row, _ in some}
             standing = self._here.tools.table.get_many(list(told))
             for key, (at, row) in told.items():
                 if key not in standing:
                     yield self._shipment(at, row)
+        standing = self._here.tools.table.get_many(unread)
+        self.unread = [key for key in unread if key not in standing]
 
     def named(self, commits: Iterable[CommitName]) -> Iterator[Shipment]:
-        """Those of these commits that the other table has."""
-        places = {self._places.journal(at, nonce): at for at, nonce in commits}
+        """Those of these commits that the other table has; one that cannot be read is met again by `missing`."""
+        places = {self._places.journal(at, nonce): (at, nonce) for at, nonce in commits}
         for key, item in self._there.tools.table.get_many(list(places)).items():
             if journal.BROUGHT not in item:
-                yield self._shipment(places[key], unpacked(item["form"]))
+                at, nonce = places[key]
+                with suppress(RowUnreadable, FormTooNew):
+                    row = row_at(position_at(at, nonce), partial(unpacked, item.get("form", "")))
+                    yield self._shipment(at, row)
 
     def _shipment(self, at: int, row: Mapping[str, Any]) -> Shipment:
         return shipping.shipment(position_at(at, row["nonce"]), orjson.dumps(row), row, self._there.bodies)
@@ -114,7 +131,7 @@ class JournalComparison:
     def waits(self) -> Waits:
         aside = [each.position for each in self.replayer.aside()]
         oldest = journal.time_of(min(aside)) if aside else None
-        return Waits(len(aside), oldest, sum(1 for _ in self.replayer.apart()))
+        return Waits(len(aside), oldest, sum(1 for _ in self.replayer.apart()), len(self.unread))
 
     def _note(self, at: int) -> None:
         later = Condition("attribute_not_exists(#at) OR #at < :at", {"at": at})

@@ -10,6 +10,8 @@ from itertools import islice
 from typing import Final
 
 from sigla import keys
+from sigla.journal import UnknownCommit
+from sigla.ports.inventory import UNFIT
 from sigla.stores.dynamodb import histories, places
 from sigla.stores.dynamodb.actions import Action, Condition, Key, put
 from sigla.stores.dynamodb.copied_subjects import attributes
@@ -84,7 +86,8 @@ class CopiedCommits:
             rows = self._source.table.query(pk, Condition("#sk > :sk", {"sk": behind}))
             while some := list(islice(rows, AT_ONCE)):
                 # A commit of a region that rejoined was carried out nowhere else: what came of it came as another one.
-                yield [row for row in some if BROUGHT not in row]
+                # One that cannot be read holds up no copy: comparisons of the journals meet it, and tell of it.
+                yield [row for row in some if BROUGHT not in row and _can_be_read(row)]
                 step.go_on_behind(place_of(some[-1]))
 
     def _parts(self, rows: Iterable[Item]) -> Mapping[Key, list[_CommitPart] | None]:
@@ -118,6 +121,14 @@ def time_in(row: Item) -> int:
 
 def _is_copied(parts: list[_CommitPart] | None) -> bool:
     return parts is None or (bool(parts) and all(part.is_copied for part in parts))
+
+
+def _can_be_read(row: Item) -> bool:
+    try:
+        _commit_in(row)
+    except (UnknownCommit, *UNFIT):
+        return False
+    return True
 
 
 def _commit_in(row: Item) -> ToldCommit | None:

@@ -51,13 +51,17 @@ def forget(tools: Tools) -> None:
         raise RoleChanged from None
 
 
-def mark_brought(tools: Tools, seen: Role | None, shipments: Iterable[Shipment]) -> None:
-    """seen: the role of that region before its commits were read. Raises RoleChanged where it has another by now."""
+def mark_brought(tools: Tools, seen: Role | None, shipments: Iterable[Shipment], unread: Iterable[Key] = ()) -> None:
+    """seen: the role of that region before its commits were read. unread: rows of those that could not be.
+
+    Raises RoleChanged where it has another by now.
+    """
     stands = condition_check(tools.places.role(), equals(turn=seen.turn if seen else None))
-    for shipment in shipments:
-        row = tools.places.journal(time_of(shipment.position), orjson.loads(shipment.form)["nonce"])
+    place = tools.places.journal
+    told = [place(time_of(each.position), orjson.loads(each.form)["nonce"]) for each in shipments]
+    for row in (*told, *unread):
         try:
-            tools.table.transact([stands, update(row, {BROUGHT: True}, when=Condition("attribute_exists(#form)"))])
+            tools.table.transact([stands, update(row, {BROUGHT: True}, when=Condition("attribute_exists(#pk)"))])
         except Cancelled as refused:
             if refused.items:
                 raise RoleChanged from None

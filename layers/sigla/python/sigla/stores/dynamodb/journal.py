@@ -1,6 +1,6 @@
 """The journal as rows of the table, each written by the transaction that it tells of; they are kept for 35 days."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from functools import partial
 from heapq import merge
@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from sigla import keys
+from sigla.errors import FormTooNew, RowUnreadable
 from sigla.journal import row_at
 from sigla.ports.clock import Clock
 from sigla.stores.dynamodb import places
-from sigla.stores.dynamodb.actions import Condition
+from sigla.stores.dynamodb.actions import Condition, Key
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
 from sigla.stores.dynamodb.table import Table
 from sigla.stores.dynamodb.values import Item, unpacked
@@ -63,17 +64,30 @@ class AwsJournal:
                 yield position, row_at(position, partial(unpacked, item.get("form", "")))
 
     def rows(
-        self, since: int, *, brought: bool = True, pool: Executor | None = None
+        self,
+        since: int,
+        *,
+        brought: bool = True,
+        pool: Executor | None = None,
+        unread: Callable[[Key], None] | None = None,
     ) -> Iterator[tuple[int, Mapping[str, Any], int | None]]:
         """Rows from a time on, each with its own and with the number of the segment that tells it, if one does.
 
         brought: also those of a region that has rejoined since (`forgetting`). pool: the shards are asked by it.
+        unread: is given those that cannot be read, or not by this release; without it they are raised.
         """
         where = Condition("#sk >= :sk", {"sk": keys.journal_sk(since, "")})
         shards = [self._shard(shard, where) for shard in range(places.JOURNAL_SHARDS)]
         for position, item in merge(*(_begun(shards, pool) if pool else shards), key=_position):
-            if brought or BROUGHT not in item:
+            if not brought and BROUGHT in item:
+                continue
+            try:
                 row = row_at(position, partial(unpacked, item.get("form", "")))
+            except (RowUnreadable, FormTooNew):
+                if unread is None:
+                    raise
+                unread((item["pk"], item["sk"]))
+            else:
                 yield keys.journal_at(item["sk"]), row, item.get("segment")
 
     def marks(self) -> Iterator[RowMark]:

@@ -7,6 +7,7 @@ from itertools import chain
 from math import inf
 from typing import TYPE_CHECKING
 
+from sigla import keys
 from sigla.errors import BodyMissing
 from sigla.model import BodyKey, Guid, Search, Show
 from sigla.ports.replaying import Drain, Shipment
@@ -91,8 +92,11 @@ class TablePair:
         here, _ = self._stores
         return here.catalog.speaker(key) is not None or here.handed_ids.is_marked(key, guid)
 
+    def unread(self) -> Sequence[int]:
+        return sorted(keys.journal_at(sk) for _, sk in self._comparison.unread)
+
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
-        mark_brought(self._there, self._seen, shipments)
+        mark_brought(self._there, self._seen, shipments, self._comparison.unread)
 
     @property
     def urls(self) -> tuple[str, str]:
@@ -112,7 +116,9 @@ class TablePair:
         if ours and theirs and (differing := [*unlike(ours, theirs)]):
             return differing
         bring = partial(self._comparison.catch_up, inf)
-        return rehearsal(*self._numbers, self._comparison.replayer, self._clock, bring=bring)
+        why = rehearsal(*self._numbers, self._comparison.replayer, self._clock, bring=bring)
+        unread = len(self._comparison.unread)
+        return [*why, f"{unread} commits of the other region cannot be read here."] if unread else why
 
     def bring_back(self) -> None:
         """Clients that the old primary refused may have written here before it followed: it was not told of that."""

@@ -173,6 +173,7 @@ class RegionTurns:
             "waiting_ms": 0 if waits.oldest is None else max(1, now - waits.oldest),
             "apart": waits.apart,
             "behind_ms": max(0, now - comparison.complete_up_to()),
+            **({"unread": waits.unread} if waits.unread else {}),
         }
 
 
@@ -190,4 +191,6 @@ def _is_known(ours: Role, theirs: Role | None) -> bool:
 
 
 def counted(verdicts: Counter[Verdict]) -> Facts:
-    return {verdict.name.lower(): verdicts[verdict] for verdict in COUNTED}
+    """Those that hardly ever are, where they are: each line is paid."""
+    told = [*COUNTED, *([Verdict.LOST] if verdicts[Verdict.LOST] else [])]
+    return {verdict.name.lower(): verdicts[verdict] for verdict in told}

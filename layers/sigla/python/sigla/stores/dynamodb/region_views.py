@@ -17,6 +17,7 @@ from sigla.ports.region_views import MOST_CONTEXTS, MOST_WAITING, OtherRegionVie
 from sigla.ports.regions import Peer
 from sigla.regions import rules
 from sigla.regions.installed import names_another, told_of_setting
+from sigla.regions.replay import WAIT
 from sigla.stores.dynamodb.items import is_listed
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.plans import Tools
@@ -24,7 +25,6 @@ from sigla.stores.dynamodb.regions import counter_of
 from sigla.stores.dynamodb.told_commits import ToldCommit
 from sigla.stores.dynamodb.values import Item, unpacked
 
-WAITS: Final = "wait for others that did not come"
 DIVERGES: Final = "diverge: they were made of something else than what stands here"
 DEFAULT_REGISTRY: Final = "default"
 _SUBJECTS: Final = 3
@@ -52,7 +52,7 @@ class AwsRegionViews:
             contexts = pool.submit(self._first, keys.contexts_pk(registry), MOST_CONTEXTS + 1)
             kept = [
                 (why, pool.submit(self._first, pk(registry), MOST_WAITING + 1))
-                for why, pk in ((WAITS, keys.aside_pk), (DIVERGES, keys.apart_pk))
+                for why, pk in ((WAIT, keys.aside_pk), (DIVERGES, keys.apart_pk))
             ]
             found, named = rows.result(), [item["context"] for item in contexts.result() if is_listed(item)]
             waiting = [_waiting(why, some.result()) for why, some in kept if some.result()]

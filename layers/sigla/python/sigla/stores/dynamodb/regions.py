@@ -8,6 +8,7 @@ from sigla.model import SchemaId
 from sigla.ports.clock import Clock
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, RegionState, Role
+from sigla.regions.replay import WAIT
 from sigla.stores.dynamodb.actions import Condition, condition_check, equals, update
 from sigla.stores.dynamodb.installed import installed_in
 from sigla.stores.dynamodb.plans import Tools
@@ -53,7 +54,7 @@ class AwsRegion:
 
     def kept(self) -> dict[str, int]:
         registry = self._places.registry
-        waiting = {"wait for others that did not come": keys.aside_pk(registry), "diverge": keys.apart_pk(registry)}
+        waiting = {WAIT: keys.aside_pk(registry), "diverge": keys.apart_pk(registry)}
         return {what: sum(1 for _ in self._table.query(pk)) for what, pk in waiting.items()}
 
     def look(self, context: str) -> RegionSeen:

@@ -59,6 +59,10 @@ class DirectoryPair:
     def make_way(self, shipments: Sequence[Shipment]) -> None:
         """What is refused here becomes a tombstone at once."""
 
+    def unread(self) -> Sequence[int]:
+        """In a journal of one order nothing goes on behind a row that cannot be read."""
+        return ()
+
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         """They are met again, and found."""
 
