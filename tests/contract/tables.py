@@ -119,6 +119,9 @@ class Tables:
         self._rows(asked)
         return {"Table": self._described(asked)}
 
+    def list_tables(self, _: Asked) -> Asked:
+        return {"TableNames": sorted(self._tables)}
+
     def delete_table(self, asked: Asked) -> Asked:
         self._rows(asked)
         del self._tables[asked["TableName"]]
@@ -293,6 +296,7 @@ OPERATIONS: Final[Mapping[str, Callable[[Tables, Asked], Asked]]] = {
     "DeleteTable": Tables.delete_table,
     "DescribeTable": Tables.describe_table,
     "GetItem": Tables.get_item,
+    "ListTables": Tables.list_tables,
     "PutItem": Tables.put_item,
     "Query": Tables.query,
     "Scan": Tables.scan,

@@ -329,7 +329,7 @@ def refused_as_too_fast(request: Any, **_: object) -> AWSResponse:
 
 
 def throttled(clients: Clients) -> None:
-    clients.dynamodb.meta.events.register_first("before-send", refused_as_too_fast)
+    clients.dynamodb.meta.events.register_first("before-send.dynamodb.ListTables", refused_as_too_fast)
     with pytest.raises(clients.dynamodb.exceptions.ClientError, match="slow down"):
         clients.dynamodb.list_tables()
 
