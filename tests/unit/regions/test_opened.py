@@ -10,7 +10,7 @@ from sigla.errors import Closed
 from sigla.regions import promotion, rejoining, rules
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.refusals import AlreadyPromoted, GivenUp, NotToBeOpened, StillJoining, ToRejoin
+from sigla.regions.refusals import AlreadyPromoted, GivenUp, HasAFollower, NotToBeOpened, StillJoining, ToRejoin
 from tests.attack.stories import TWO, register
 from tests.contract.aws import moto
 from tests.unit.regions.promoted import NOW, PRIMARY, Opened, Pair, opened
@@ -82,6 +82,26 @@ def test_the_lost_region_rejoins_as_what_it_was_when_it_was_lost(opened: Opened)
         a, b = pair.seen
         assert (a.reconciled, a.peer, a.at) == (True, "B", "there")
         assert (b.kind, b.token, b.peer) == (RegionKind.JOINING, "", "here")
+
+
+def test_a_region_that_is_back_late_leaves_the_place_to_the_one_that_follows_meanwhile(opened: Opened) -> None:
+    """It was replaced while it was brought back: whoever follows has been told how far ids are given since."""
+    *_, pair = cut_off(opened)
+    assert pair.seen[1].writes
+    here, there = pair.roles
+    lost = there.role()
+    assert lost
+    assert there.set_role(lost, replace(lost, name="B"))
+    carried_out(promotion.forced(here, now=NOW))
+
+    def replaced() -> None:
+        ours = here.role()
+        assert ours
+        assert here.set_role(ours, replace(rejoining.reconciled(ours, replace(lost, name="B")), peer="C", at="another"))
+
+    with pytest.raises(HasAFollower):
+        carried_out(rejoining.rejoined(here, there, bring=replaced, forget=lambda: None, tables=("here", "there")))
+    assert pair.seen[0].peer == "C"
 
 
 def test_one_that_never_comes_back_is_abandoned(opened: Opened) -> None:

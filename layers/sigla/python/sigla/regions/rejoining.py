@@ -136,13 +136,15 @@ def _reconciled(here: Roles, ours: Role, theirs: Role, url: str) -> Course[Role]
     """url: where the region is that is back, if it follows from then on and never says so itself.
 
     ours: this region as it was before anything was brought. In a later epoch it was passed over meanwhile, and what was
-    brought is not all that it lacks by now.
+    brought is not all that it lacks by now. Raises HasAFollower and the like where another one has the place meanwhile.
     """
     role: Role | None = yield partial(here.role)
     if role is None or not role.writes or role.epoch != ours.epoch:
         raise RoleChanged
     known = reconciled(role, theirs)
     if theirs.name and url:
+        if theirs.name != role.peer:
+            check_may_be_armed(known)
         known = replace(known, peer=theirs.name, at=url, token="")
     return (yield from promotion.set_role(here, role, known))
 
