@@ -1,6 +1,6 @@
 """What slept while a second run of `sigla rejoin` came to its end takes nothing away: a first run, or a sweep."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 import pytest
 
+from sigla.model import OfferedReference, Version
 from sigla.regions import promotion
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import Role
@@ -15,12 +16,14 @@ from sigla.regions.refusals import RoleChanged
 from sigla.regions.rejoining import rejoined
 from sigla.registry import Registry, Resources
 from sigla.stores.dynamodb import fence, ids
-from sigla.stores.dynamodb.actions import delete
+from sigla.stores.dynamodb.actions import Action, delete
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.store import AwsStore
+from sigla.stores.dynamodb.table import Table
 from sigla.upkeep.rejoining import merge
 from tests.attack.test_rejoin_tables import THERE, Regions
+from tests.build import a_draft
 from tests.contract.engines import in_process
 from tests.contract.tables import Tables
 from tests.unit.registry.tell import s
@@ -195,3 +198,32 @@ def test_a_sweep_that_sleeps_takes_nothing_of_what_the_region_was_filled_with(
     assert role_of(a).kind.value == "follower"
     assert regions.picture(a) == regions.picture(b)
     assert set(regions.picture(a)[0]) == {"orders", "late"}
+
+
+def test_a_version_that_is_purged_says_no_more_of_what_it_referenced_in_the_same_transaction(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Afterwards the region may have been filled with what the other one has, where the version stands."""
+    a, b = regions.a, regions.b
+    at_a = Registry(a.catalog, a.bodies, regions.clock)
+    text = '{"type":"record","name":"Using","fields":[{"name":"o","type":"Orders"}]}'
+    Registry(b.catalog, b.bodies, regions.clock).register(
+        s("using"), replace(a_draft(text), references=(OfferedReference("Orders", "orders", Version(1)),))
+    )
+    Rejoin(regions, b, a).end()
+    for _ in range(2):
+        regions.turn(a, b)
+    carried_out(promotion.forced(a.region, now=regions.clock.now()))
+    write, others = Table.write_all, list[bool]()
+
+    def slept(table: Table, actions: Sequence[Action]) -> None:
+        if table.name == a.tools.table.name and not others and any("#r#" in each.key[0] for each in actions):
+            others.append(True)
+            Rejoin(regions, b, a).end()
+        write(table, actions)
+
+    monkeypatch.setattr(Table, "write_all", slept)
+    at_a.delete_version(s("using"), Version(1))
+    at_a.delete_version(s("using"), Version(1), permanent=True)
+    assert not others
+    assert [*a.catalog.referrers(s("orders"))] == []

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from sigla import journal
 from sigla.changes import Change, VersionPurged
@@ -16,7 +17,7 @@ from sigla.stores.dynamodb.numbers import numbered
 from sigla.stores.dynamodb.plans import CommitPlan, Tools
 from sigla.stores.dynamodb.principals import AwsPrincipals
 from sigla.stores.dynamodb.reading import states
-from sigla.stores.dynamodb.table import Cancelled
+from sigla.stores.dynamodb.table import MOST_ACTIONS, Cancelled
 from sigla.stores.dynamodb.values import Item, packed
 from sigla.stores.dynamodb.versions import TooManyPurged
 
@@ -83,7 +84,10 @@ class Commits:
                 self.tools.table.write_all(planned.claims)
             try:
                 telling = self._telling(change, planned.effects, at, by, epoch) if journaled else []
-                self._transact(checked(planned.actions + telling, guard.check), (at, change.nonce), told=journaled)
+                actions = checked(planned.actions + telling, guard.check)
+                taken, room = {each.key for each in actions}, MOST_ACTIONS - len(actions)
+                garbage = [each for each in planned.garbage if each.key not in taken]
+                self._transact([*actions, *garbage[:room]], (at, change.nonce), told=journaled)
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
                     _note(at, change.nonce, told=journaled)
@@ -95,7 +99,7 @@ class Commits:
                     raise Conflict from cancelled
                 self._time.observe(ahead)
             else:
-                return planned
+                return replace(planned, garbage=garbage[room:])
         raise Conflict
 
     def _transact(self, actions: Sequence[Action], name: tuple[int, str], *, told: bool) -> None:
