@@ -189,7 +189,7 @@ def test_a_subject_is_restored(come: Come, bench: Registry, name: str) -> None:
     bench.ask("DELETE", f"/subjects/{name}")
     way = come(bench, f"subjects/{name}")
     way.choose(button(way.page, "Restore subject"))
-    expect(question(way.page)).to_contain_text("2 versions are registered again, oldest first.")
+    expect(question(way.page)).to_contain_text("2 versions will be registered again, oldest first.")
     way.choose(question(way.page).get_by_role("button", name="Restore"))
     expect(way.page.get_by_text("2 versions of", exact=False).first).to_be_visible()
     versions = asked(bench, f"/subjects/{name}/versions")
@@ -272,7 +272,7 @@ def test_versions_that_are_far_back_are_listed_and_opened(come: Come, bench: Reg
     expect(page.get_by_role("heading", name="Version 2", exact=True)).to_be_visible()
     expect(page.get_by_role("link", name="What has changed since version 1")).to_be_visible()
     way.choose(button(page, "Delete subject"))
-    expect(question(page)).to_contain_text("23 versions are soft-deleted.")
+    expect(question(page)).to_contain_text("23 versions will be soft-deleted.")
     page.goto(f"{bench.url}/console/subjects/{name}/versions/24")
     expect(page.get_by_role("alert")).to_have_text("There is no version 24 of this subject.")
 
@@ -289,9 +289,9 @@ PART_OF_MANY: Any = {
 @pytest.mark.parametrize(
     "asks, changed, says",
     [
-        ("Delete subject", {}, "All versions up to version 4711, at least 18 of them, are soft-deleted."),
+        ("Delete subject", {}, "All versions up to version 4711, at least 18 of them, will be soft-deleted."),
         ("Delete subject", {}, "Nobody has read the newest 7 versions by their ids since 2026-11-28"),
-        ("Delete subject", {"active": 0}, "All versions up to version 4711 are soft-deleted."),
+        ("Delete subject", {"active": 0}, "All versions up to version 4711 will be soft-deleted."),
         ("Delete version 2", {}, "At least 18 versions of the subject stay."),
         ("Delete version 2", {"active": 0}, "At least 1 version of the subject stays."),
         ("Delete version 2", {}, "Nobody has read it by its ids since 2026-11-28"),

@@ -94,7 +94,7 @@ export function SubjectChanges({ subject, isDeleted }) {
     ${!isDeleted && may.includes("delete") &&
     html`<${Guarded} label="Delete subject" title=${`Delete ${name}?`} does="Delete" run=${runDelete} subject=${subject} isGrave>
       ${(/** @type {Stakes} */ stakes) => html`
-        <${Happens} count=${stakes.versions.active} highest=${stakes.latest} hasMore=${stakes.versions.more} one="is soft-deleted" many="are soft-deleted" />
+        <${Happens} count=${stakes.versions.active} highest=${stakes.latest} hasMore=${stakes.versions.more} one="will be soft-deleted" many="will be soft-deleted" />
         <p>Ids go on meaning the same, so data in Kafka can still be read. What is deleted can be restored: it gets new numbers and keeps its ids.</p>
         <${ReadBy} stakes=${stakes} />
       `}
@@ -103,7 +103,7 @@ export function SubjectChanges({ subject, isDeleted }) {
     html`<${Change} label="Restore subject" title=${`Restore ${name}?`} does="Restore" run=${runRestore}>
       <${Asked} path=${stakesPath(subject)}>
         ${(/** @type {Stakes} */ { versions: { stored, highest, more } }) => html`
-          <${Happens} count=${stored} highest=${highest} hasMore=${more} one="is registered again" many="are registered again, oldest first" />
+          <${Happens} count=${stored} highest=${highest} hasMore=${more} one="will be registered again" many="will be registered again, oldest first" />
           <p>${stored === 1 ? "It keeps its id and gets a new number." : "They keep their ids and get new numbers."}</p>
         `}
       <//>
