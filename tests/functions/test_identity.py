@@ -6,10 +6,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
-import botocore.session
 import pytest
 
 from sigla import wiring
+from sigla.aws.clients import Clients
 from sigla.cli import main
 from sigla.errors import ForeignData
 from sigla.functions.telemetry import FOREIGN
@@ -49,7 +49,7 @@ def init(table: str, identity: str, *more: str) -> None:
 def account(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> Iterator[Account]:
     monkeypatch.setattr(ownership, "AGAIN_MS", 0)
     with deployed(monkeypatch) as deployment:
-        dynamodb = botocore.session.get_session().create_client("dynamodb", region_name=REGION)
+        dynamodb = Clients(region=REGION).dynamodb
         account = Account(deployment, make_table(dynamodb), make_table(dynamodb))
         init(account.table, OURS)
         ask = account.client(account.table)

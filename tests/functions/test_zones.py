@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-import botocore.session
 import pytest
 
+from sigla.aws.clients import Clients
 from sigla.cache.servers import CacheServer
 from sigla.functions.lifecycle import Renewed
 from sigla.settings import InvalidSetting, Settings
@@ -98,9 +98,9 @@ def test_what_is_deleted_for_good_is_gone_at_once_in_its_zone(zones: Zones) -> N
 @pytest.mark.parametrize("other", [{"SIGLA_BUCKET": "wrong"}, {"SIGLA_BUCKET": "wrong", "SIGLA_IDENTITY": "a" * 32}])
 def test_a_ring_tells_nothing_of_the_bucket_that_the_stack_had_before(zones: Zones, other: dict[str, str]) -> None:
     """It outlives a mistake by an hour: readers would decode with a wrong schema under the right id, and not notice."""
-    session = botocore.session.get_session()
-    session.create_client("s3", region_name=REGION).create_bucket(Bucket="wrong")
-    elsewhere = make_table(session.create_client("dynamodb", region_name=REGION))
+    clients = Clients(region=REGION)
+    clients.s3.create_bucket(Bucket="wrong")
+    elsewhere = make_table(clients.dynamodb)
     another = Client(zones.deployment.instance(SIGLA_BUCKET="wrong", SIGLA_TABLE=elsewhere))
     assert another("POST", "/subjects/s0/versions", {"schema": '"string"'}).body["id"] == 1
     registered(zones.client(A), 1)
