@@ -145,11 +145,15 @@ def test_a_primary_that_was_passed_over_meanwhile_is_reconciled_by_none_of_befor
     assert role_of(b).reconciled
 
 
+def close(store: AwsStore) -> None:
+    role = role_of(store)
+    assert store.region.set_role(role, replace(role, open=False))
+
+
 def test_commits_of_a_region_that_takes_writes_again_are_not_marked_as_brought(regions: Regions) -> None:
     """The new primary was lost, and the old one was opened by force, while the command slept behind what it brought."""
     a, b = regions.a, regions.b
-    closed = role_of(a)
-    assert a.region.set_role(closed, replace(closed, open=False))
+    close(a)
     pair = TablePair(b, a)
     missing = [*pair.missing()]
     carried_out(promotion.forced(a.region, now=regions.clock.now()))
@@ -163,8 +167,7 @@ def test_commits_of_a_region_that_takes_writes_again_are_not_marked_as_brought(r
 
 def test_a_row_that_has_expired_meanwhile_is_not_there_again_as_a_mark(regions: Regions) -> None:
     a, b = regions.a, regions.b
-    closed = role_of(a)
-    assert a.region.set_role(closed, replace(closed, open=False))
+    close(a)
     pair = TablePair(b, a)
     missing = [*pair.missing()]
     (gone,) = missing

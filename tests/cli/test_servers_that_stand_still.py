@@ -1,4 +1,4 @@
-"""Commands of two regions, and a server that takes connections and answers none, as one that is stopped does."""
+"""Commands of two regions look at a server before they ask it for what may take minutes: it may stand still."""
 
 import json
 import threading

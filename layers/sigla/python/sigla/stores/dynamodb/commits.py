@@ -67,7 +67,11 @@ class Commits:
         return done.buried + self._tidy(done)
 
     def write(self, change: Change, plan: Callable[[int], CommitPlan], *, journaled: bool = True) -> CommitPlan:
-        """Carries out a plan with its journal row; it is planned anew when its time turns out to be too early."""
+        """Carries out a plan with its journal row; it is planned anew when its time turns out to be too early.
+
+        The plan with the garbage for which there was no room: where a region rejoins, another table's rows take the
+        place of what goes, but not within the transaction.
+        """
         by = self._principals.token_of(change.author, change.ts) if journaled else ""
         for _ in range(TRIES):
             at = self._time.next(change.ts)
@@ -87,11 +91,12 @@ class Commits:
                 actions = checked(planned.actions + telling, guard.check)
                 taken, room = {each.key for each in actions}, MOST_ACTIONS - len(actions)
                 garbage = [each for each in planned.garbage if each.key not in taken]
+                done = replace(planned, garbage=garbage[room:])
                 self._transact([*actions, *garbage[:room]], (at, change.nonce), told=journaled)
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
                     _note(at, change.nonce, told=journaled)
-                    return planned
+                    return done
                 if self.tools.fence.refused(guard):
                     continue
                 ahead = max((item.get("at", 0) for item in cancelled.items), default=0)
@@ -99,7 +104,7 @@ class Commits:
                     raise Conflict from cancelled
                 self._time.observe(ahead)
             else:
-                return replace(planned, garbage=garbage[room:])
+                return done
         raise Conflict
 
     def _transact(self, actions: Sequence[Action], name: tuple[int, str], *, told: bool) -> None:
