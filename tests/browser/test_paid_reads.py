@@ -93,6 +93,48 @@ def test_a_picture_that_is_a_part_says_so_and_goes_on(registry: Server, opened: 
     expect(picture).to_be_visible()
 
 
+def test_fields_go_on_to_earlier_versions(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry))
+    page.route("**/fields/2", of_the_newest_versions)
+    page.goto(f"{registry.url}/console/subjects/customers-value")
+    page.get_by_role("button", name="Show fields").click()
+    fields = page.get_by_role("region", name="Fields", exact=True).last
+    expect(fields.get_by_text("long ago")).to_have_count(7)
+    page.get_by_role("button", name="Look at earlier versions").click()
+    expect(fields.get_by_text("long ago")).to_have_count(0)
+    expect(fields.get_by_role("link", name="version 1")).to_have_count(7)
+    expect(fields.get_by_role("row", name=re.compile("^email"))).to_contain_text("version 2")
+    expect(page.get_by_role("button", name="Look at earlier versions")).to_have_count(0)
+
+
+def of_the_newest_versions(route: Route) -> None:
+    """As if there were others before those that were looked at."""
+    answer = route.fetch()
+    found = [
+        {name: value for name, value in each.items() if (name, value) != ("since", 1)}
+        for each in answer.json()["found"]
+    ]
+    route.fulfill(response=answer, json={"found": found, "after": "1"})
+
+
+def test_two_texts_are_asked_at_once_and_shown_before_the_comparison(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry))
+    held: dict[str, Route] = {}
+
+    def hold(route: Route) -> None:
+        held[route.request.url.split("/subjects/")[1]] = route
+
+    page.route(re.compile(f"^{registry.url}/subjects/orders-value/(diff|versions)/"), hold)
+    with page.expect_request("**/orders-value/versions/1?*"), page.expect_request("**/orders-value/versions/2?*"):
+        page.goto(f"{registry.url}/console/subjects/orders-value/diff/1/2")
+    for version in (1, 2):
+        held[f"orders-value/versions/{version}?deleted=true"].continue_()
+    expect(page.get_by_role("region", name="Text, line by line")).to_be_visible()
+    expect(page.get_by_role("region", name="Backward")).to_have_count(0)
+    held["orders-value/diff/1/2?deleted=true"].continue_()
+    expect(page.get_by_role("region", name="Backward")).to_be_visible()
+
+
 def as_a_part(route: Route) -> None:
     answer = route.fetch()
     route.fulfill(response=answer, json={**answer.json(), "more": True})

@@ -17,6 +17,7 @@ from sigla.keks import records
 from sigla.keks.nouns import Kek
 from sigla.model import BodyKey, Config, Settings, Subject, Version
 from sigla.ports.log import LogEntry, Matter
+from sigla.registry.fields import MOST_PAID
 from sigla.stores.dynamodb import histories, items
 from sigla.stores.dynamodb.actions import Action, put
 from sigla.stores.dynamodb.items import Stored
@@ -27,7 +28,16 @@ from tests.attack.stories import register
 from tests.browser.paid_calls import CALLER, CALLS, of_subject
 from tests.build import NOW, FixedClock, a_row, a_text
 from tests.unit.aws.metering import metered
-from tests.unit.aws.test_console_trips import JSON, MOST_TRIPS, MOST_UNITS, Functions, rounds_of
+from tests.unit.aws.test_console_trips import (
+    FIELDS,
+    JSON,
+    LOOK,
+    MOST_TRIPS,
+    MOST_UNITS,
+    READ,
+    Functions,
+    rounds_of,
+)
 
 MANY: Final = 3000
 
@@ -187,11 +197,14 @@ def test_a_first_picture_costs_20_units_whatever_refers_to_it(crowded: Functions
     assert told["more"] == (len(told["nodes"]) == 10) == of.startswith("a-")
 
 
-def test_fields_of_a_version_cost_20_units_however_many_are_before_it(crowded: Functions) -> None:
-    with metered(crowded.clients, ()) as meter:
-        told: Any = crowded.client()("GET", f"/console/api/subjects/long-value/fields/{VERSIONS}").json
-    assert meter.read <= MOST_UNITS
-    assert ["since" in each for each in told] == [False]
+def test_fields_of_a_version_cost_20_units_and_two_trips_however_many_are_before_it(crowded: Functions) -> None:
+    after = ""
+    for _ in range(3):
+        units, answer = cost(crowded, f"GET {FIELDS.format(LONG.name, VERSIONS)}{after}", (LOOK, READ))
+        assert units <= MOST_UNITS
+        assert ["since" in each for each in answer.json["found"]] == [False]
+        after = f"?after={answer.json['after']}"
+    assert after == f"?after={VERSIONS - 3 * MOST_PAID}"
 
 
 @pytest.mark.parametrize(

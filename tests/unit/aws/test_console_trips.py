@@ -84,6 +84,10 @@ def functions() -> Iterator[Functions]:
         client("PUT", "/config/long-value", {"compatibility": "BACKWARD_TRANSITIVE"}, JSON)
         for at in range(VERSIONS):
             register("long-value", with_fields(at))(registry)
+        for doc in ("One", "Two"):
+            by = {"name": "by", "type": "com.acme.Customer"}
+            body = {"schema": record("Deep", by, doc=doc), "references": [CUSTOMER]}
+            assert client("POST", "/subjects/deep-value/versions", body, JSON).status == 200
         for at in range(SUBJECTS):
             register(f"many-{at:04}-value", a_text("A"))(registry)
         yield made
@@ -140,7 +144,10 @@ def with_fields(count: int, first: str = "f") -> str:
 ASK: Final = ("BatchGetItem",)
 READ: Final = ("GetObject",)
 QUERY: Final = ("Query",)
-CUSTOMER: Final = {"name": "com.acme.Address", "subject": "address-value", "version": 1}
+LOOK: Final = ("BatchGetItem", "BatchGetItem", "Query")
+FIELDS: Final = "/console/api/subjects/{}/fields/{}"
+ADDRESS: Final = {"name": "com.acme.Address", "subject": "address-value", "version": 1}
+CUSTOMER: Final = {"name": "com.acme.Customer", "subject": "customers-value", "version": 1}
 HOME: Final = {"name": "home", "type": "com.acme.Address"}
 
 
@@ -156,7 +163,7 @@ HOME: Final = {"name": "home", "type": "com.acme.Address"}
         ),
         (
             "address-value",
-            {"schema": record("Home", HOME), "references": [CUSTOMER]},
+            {"schema": record("Home", HOME), "references": [ADDRESS]},
             (ASK, READ, ("BatchGetItem", "Query")),
         ),
         (
@@ -223,21 +230,36 @@ def test_a_history_with_names_is_two_trips(functions: Functions) -> None:
     assert meter.seen == rounds
 
 
-def test_fields_are_read_side_by_side(functions: Functions) -> None:
-    rounds = (ASK, ("BatchGetItem", "Query"), READ * VERSIONS)
+def test_fields_are_two_trips(functions: Functions) -> None:
+    told = expect_rounds(functions.client(), functions, FIELDS.format("long-value", VERSIONS), (LOOK, READ * VERSIONS))
+    assert [each["since"] for each in told["found"][1:]] == list(range(2, VERSIONS + 1))
+
+
+@pytest.mark.parametrize(
+    "call, rounds",
+    [
+        ("/subjects/{}-value/diff/1/2", (ASK, READ * 2)),
+        (FIELDS.format("{}-value", 2), (LOOK, READ * 2)),
+    ],
+    ids=["two versions compared", "fields"],
+)
+@pytest.mark.parametrize("subject, depth", [("orders", 0), ("customers", 1), ("deep", 2)])
+def test_what_a_schema_references_is_a_trip_more_for_each_depth_until_it_was_read(
+    functions: Functions, call: str, rounds: Rounds, subject: str, depth: int
+) -> None:
+    client = functions.client()
+    expect_rounds(client, functions, call.format(subject), (*rounds, *[READ] * depth))
+    expect_rounds(client, functions, call.format(subject), rounds[:1])
+
+
+def expect_rounds(client: Client, functions: Functions, target: str, rounds: Rounds) -> Any:
+    """Asks it in these rounds, for 20 units at most. Returns the answer."""
     with metered(functions.clients, rounds, patience_s=2) as meter:
-        answer: Any = functions.client()("GET", f"/console/api/subjects/long-value/fields/{VERSIONS}")
-    assert [each["since"] for each in answer.json[1:]] == list(range(2, VERSIONS + 1))
-    assert meter.seen == rounds
-    assert meter.read <= MOST_UNITS
-
-
-def test_two_versions_with_references_are_compared_in_a_trip_more_for_each_depth(functions: Functions) -> None:
-    rounds = (ASK, READ * 2, READ)
-    with metered(functions.clients, rounds) as meter:
-        answer = functions.client()("GET", "/subjects/customers-value/diff/1/2")
-    assert answer.status == 200
-    assert meter.seen == rounds
+        answer: Any = client("GET", target)
+    assert answer.status == 200, answer.text
+    assert meter.seen == rounds, target
+    assert meter.read <= MOST_UNITS, target
+    return answer.json
 
 
 def attributed_to(functions: Functions, subject: str) -> None:

@@ -308,55 +308,6 @@ def test_a_record_of_a_schema_out_of_reach_has_an_unknown_id(client: Client, reg
     assert "schema" not in told
 
 
-# --- fields ------------------------------------------------------------------------------------------------------
-
-
-def fields(client: Client, subject: str, version: int) -> dict[str, Any]:
-    return {each["path"]: each for each in ask(client, "GET", f"/console/api/subjects/{subject}/fields/{version}")}
-
-
-def test_each_field_tells_which_version_added_it(client: Client) -> None:
-    ask(client, "PUT", "/config", {"compatibility": "NONE"})
-    a, b, c = field("a", doc="What it is"), field("b", "long", default=0), field("c", "int", default=1)
-    for each in ((a,), (a, b), (a, b, c), (a, c)):
-        register(client, "s", record(*each))
-    told = fields(client, "s", client("GET", "/subjects/s/versions").json[-1])
-    assert [each["name"] for each in told.values()] == ["R", "a", "c"]
-    assert (told["R/fields/a"]["since"], told["R/fields/c"]["since"]) == (1, 3)
-    assert told["R/fields/a"]["doc"] == "What it is"
-    assert told["R/fields/c"]["type"] == "int = 1"
-    assert {path: each["since"] for path, each in fields(client, "s", 2).items()}["R/fields/b"] == 2
-
-
-def test_fields_of_every_language_are_a_tree(client: Client) -> None:
-    inner = {"type": "object", "description": "Where", "properties": {"zip": {"type": "string"}}}
-    register(client, "j", json.dumps({"type": "object", "properties": {"home": inner}}), schemaType="JSON")
-    told = list(fields(client, "j", 1).values())
-    shown = [(each["depth"], each["name"], each.get("type")) for each in told]
-    assert shown == [(0, "home", "object"), (1, "zip", "string")]
-    assert told[0]["doc"] == "Where"
-    proto = 'syntax = "proto3"; message M { string id = 1; message In { int32 n = 1; } In in = 2; }'
-    register(client, "p", proto, schemaType="PROTOBUF")
-    told = list(fields(client, "p", 1).values())
-    assert {(each["depth"], each["name"]) for each in told} >= {(0, "M"), (1, "id"), (1, "in"), (1, "In"), (2, "n")}
-
-
-def test_what_a_field_says_of_itself_is_no_field(client: Client) -> None:
-    """Tags of Avro, the oneof that a field of Protobuf is in, the values that JSON Schema permits."""
-    register(client, "a", record(field("a", **{"confluent:tags": ["PII"]})))
-    proto = 'syntax = "proto3"; message M { oneof how { string iban = 1; string card = 2; } }'
-    register(client, "p", proto, schemaType="PROTOBUF")
-    register(client, "j", '{"type": "object", "properties": {"role": {"enum": ["admin"]}}}', schemaType="JSON")
-    shown = {
-        subject: [(each["depth"], each["name"]) for each in fields(client, subject, 1).values()] for subject in "apj"
-    }
-    assert shown == {
-        "a": [(0, "R"), (1, "a")],
-        "p": [(0, "M"), (1, "iban"), (1, "card"), (1, "how")],
-        "j": [(0, "role")],
-    }
-
-
 # --- the log -----------------------------------------------------------------------------------------------------
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
 from sigla import effort
 from sigla.languages import LANGUAGES
@@ -11,12 +11,15 @@ from sigla.languages.outline import Place, SchemaPart
 from sigla.model import BodyKey, Parsed, Row, Subject, Version
 from sigla.registry import lookup
 from sigla.registry.resources import Resources
+from sigla.registry.side_by_side import both
 from sigla.registry.steps import parsing
 
 MOST_VERSIONS: Final = 100
 """So many versions before it are looked at."""
-AT_ONCE: Final = 25
+AT_ONCE: Final = 16
 """Schemas that are read side by side."""
+MOST_PAID: Final = AT_ONCE - 1
+"""So many versions before it where each read costs money: one trip brings them all, with its own schema."""
 MOST_FIELDS: Final = 5000
 STEPS_OF_A_PART: Final = 5
 
@@ -30,7 +33,7 @@ TOLD: Final[Mapping[str, frozenset[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class SchemaField:
-    """A field, or what has fields. depth: 0 at the top. since: the version that added it; None: long ago."""
+    """A field, or what has fields. depth: 0 at the top. since: the version that added it; None: none of those seen."""
 
     depth: int
     name: str
@@ -41,30 +44,53 @@ class SchemaField:
     since: Version | None
 
 
-def fields(resources: Resources, subject: Subject, number: Version) -> list[SchemaField]:
-    """In the order of the schema, each before what is in it. Raises SubjectNotFound, VersionNotFound, InvalidSchema."""
-    view, row = lookup.locate(resources, subject, (number,), lambda view: view.row(number), deleted=True)
-    before = resources.catalog.versions_below(view.subject, row.version, glance=MOST_VERSIONS + 1)
-    alike = list(islice(takewhile(lambda each: each.type == row.type, before), MOST_VERSIONS + 1))
-    outlines = _outlines_of(resources, view.subject, [row, *alike[:MOST_VERSIONS]])
+class FieldsSeen(NamedTuple):
+    """The fields of a version, in the order of the schema, each before what is in it.
+
+    through: the earliest version that was looked at, where it has some of them and there are others before it.
+    """
+
+    fields: list[SchemaField]
+    through: Version | None
+
+
+def fields(resources: Resources, subject: Subject, number: Version) -> FieldsSeen:
+    """Raises SubjectNotFound, VersionNotFound, InvalidSchema."""
+    most = MOST_PAID if resources.pays_for_reads else MOST_VERSIONS
+
+    def before(of: Subject, version: Version) -> list[Row]:
+        return list(islice(resources.catalog.versions_below(of, version, glance=most + 1), most + 1))
+
+    (view, row), below = both(
+        resources,
+        lambda: lookup.locate(resources, subject, (number,), lambda view: view.row(number), deleted=True),
+        lambda: before(subject, number),
+    )
+    if (view.subject, row.version) != (subject, number):  # an alias, another context's, the latest
+        below = before(view.subject, row.version)
+    alike = list(takewhile(lambda each: each.type == row.type, below))
+    outlines = _outlines_of(resources, view.subject, [row, *alike[:most]])
     told = list(_walk(next(outlines), (), 0, TOLD[row.type]))[:MOST_FIELDS]
     since: dict[Place, Version | None] = dict.fromkeys((place for place, _, _ in told), row.version)
     standing = set(since)
-    for each in alike[:MOST_VERSIONS]:
+    for each in alike[:most]:
         if not standing:
             break
         standing &= {place for place, _, _ in _walk(next(outlines), (), 0, TOLD[row.type])}
         since |= dict.fromkeys(standing, each.version)
-    if len(alike) > MOST_VERSIONS:
+    through = alike[most - 1].version if standing and len(alike) > most else None
+    if through is not None:
         since |= dict.fromkeys(standing, None)
-    return [_field(place, part, depth, since[place]) for place, part, depth in told]
+    return FieldsSeen([_field(place, part, depth, since[place]) for place, part, depth in told], through)
 
 
 def _outlines_of(resources: Resources, subject: Subject, rows: Sequence[Row]) -> Iterator[SchemaPart]:
     """One by one; what they are made of is read for some of them at once."""
     for at in range(0, len(rows), AT_ONCE):
         some = rows[at : at + AT_ONCE]
-        for row, body in zip(some, resources.bodies_of([(subject, row) for row in some]), strict=True):
+        bodies = resources.bodies_of([(subject, row) for row in some])
+        parsing.read_together(resources, [target for body in bodies for target in body.targets])
+        for row, body in zip(some, bodies, strict=True):
             effort.pulse()
             parsed: Parsed = parsing.stored(resources, BodyKey(subject.context, row.id), body)
             with parsing.explained(parsed.language):

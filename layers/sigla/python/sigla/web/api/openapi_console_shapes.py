@@ -220,7 +220,7 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
             "more": FLAG,
         }
     ),
-    "SchemaFields": _list(
+    "SchemaFieldPart": _part(
         _object(
             {"depth": NUMBER, "name": TEXT, "what": TEXT, "path": TEXT, "type": TEXT, "doc": TEXT, "since": NUMBER},
             "type",

@@ -84,10 +84,10 @@ def stakes(exchange: Exchange, registry: Registry, *, version: str) -> Answer:
     return json_answer(wire.stakes(found, number, known))
 
 
-def fields(exchange: Exchange, registry: Registry) -> Answer:
-    return json_answer(
-        [wire.schema_field(each) for each in schema_fields.fields(registry, exchange.subject, exchange.version)]
-    )
+def fields(exchange: Exchange, registry: Registry, *, after: str) -> Answer:
+    """after: the version through which the part before looked; what that one has says since when fields are there."""
+    version = exchange.version if not after else read_names.version(after)
+    return json_answer(wire.schema_fields(schema_fields.fields(registry, exchange.subject, version)))
 
 
 def decode(exchange: Exchange, registry: Registry) -> Answer:

@@ -11,7 +11,7 @@ from sigla.model import DEFAULT_CONTEXT, Version
 from sigla.ports.lists import Looked
 from sigla.ports.region_views import OtherRegionView, RegionView
 from sigla.registry.explaining import MOST_BYTES
-from sigla.registry.fields import SchemaField
+from sigla.registry.fields import FieldsSeen, SchemaField
 from sigla.registry.graphs import Graph
 from sigla.registry.stakes import Stakes
 from sigla.registry.usages import form_of_read
@@ -143,7 +143,12 @@ def stakes(found: Stakes, version: Version | None, names: Mapping[str, str]) -> 
     return told
 
 
-def schema_field(found: SchemaField) -> Json:
+def schema_fields(found: FieldsSeen) -> Json:
+    told: Json = {"found": [_schema_field(each) for each in found.fields]}
+    return told if found.through is None else {**told, "after": str(found.through)}
+
+
+def _schema_field(found: SchemaField) -> Json:
     told: Json = {"depth": found.depth, "name": found.name, "what": found.noun, "path": found.path}
     more = {"type": found.text, "doc": found.doc, "since": found.since}
     return told | {name: value for name, value in more.items() if value}

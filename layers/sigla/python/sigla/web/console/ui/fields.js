@@ -1,21 +1,42 @@
 /** The fields of a version as a tree, searched by name, each with the version that added it. */
 
 import { html, useState } from "./vendor/preact.js";
+import { Going } from "./lists.js";
 import { Asked, Later, Link, Table } from "./parts.js";
 import { segment } from "./registry.js";
 
 const MOST_SHOWN = 500;
 
-/** @typedef {{depth: number, name: string, what: string, path: string, type?: string, doc?: string, since?: number}} SchemaField */
+/** @typedef {{depth: number, name: string, what: string, path: string, type?: string, doc?: string, since?: number}} SchemaField since: undefined where all versions have it that were looked at */
+/** @typedef {{found: SchemaField[], after?: string}} FieldPart */
 
 /** @param {{subject: string, version: number}} given */
 export function Fields({ subject, version }) {
+  const path = `console/api/subjects/${segment(subject)}/fields/${version}`;
   return html`<section aria-labelledby="fields">
     <h3 id="fields">Fields</h3>
-    <${Later} label="Show fields">${() => html`<${Asked} path=${`console/api/subjects/${segment(subject)}/fields/${version}`}>
-      ${(/** @type {SchemaField[]} */ found) => (found.length ? html`<${Tree} fields=${found} subject=${subject} />` : html`<p class="hint">This schema has no fields.</p>`)}
+    <${Later} label="Show fields">${() => html`<${Asked} path=${path}>
+      ${(/** @type {FieldPart} */ first) =>
+        first.found.length
+          ? html`<${Going} key=${JSON.stringify(first)} path=${path} first=${first} label="Look at earlier versions">
+              ${(/** @type {SchemaField[]} */ found) => html`<${Tree} fields=${dated(found, first.found.length)} subject=${subject} />`}
+            <//>`
+          : html`<p class="hint">This schema has no fields.</p>`}
     <//>`}<//>
   </section>`;
+}
+
+/**
+ * The fields of a version, as the first part tells them; the further ones are of earlier versions, and say since when
+ * those are there that the first versions all have.
+ *
+ * @param {SchemaField[]} found @param {number} own so many are of the version @returns {SchemaField[]}
+ */
+function dated(found, own) {
+  /** @type {Map<string, number>} */
+  const since = new Map();
+  for (const each of found.slice(own)) if (each.since && !since.has(each.path)) since.set(each.path, each.since);
+  return found.slice(0, own).map((each) => ({ ...each, since: each.since ?? since.get(each.path) }));
 }
 
 /** @param {{fields: SchemaField[], subject: string}} given */

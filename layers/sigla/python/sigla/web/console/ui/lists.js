@@ -17,8 +17,8 @@ export function Listed({ path, children }) {
   <//>`;
 }
 
-/** The same of a list whose first part is at hand. @param {{path: string, first: Part, children: (found: any[], hasMore: boolean) => any}} given */
-export function Going({ path, first, children }) {
+/** The same of a list whose first part is at hand. @param {{path: string, first: Part, children: (found: any[], hasMore: boolean) => any, label?: string}} given label: of the button for more */
+export function Going({ path, first, children, label = "Show more" }) {
   const [{ found, after }, setPart] = useState(first);
   const [failure, setFailure] = useState("");
   const [isBusy, setBusy] = useState(false);
@@ -39,5 +39,5 @@ export function Going({ path, first, children }) {
   };
   return html`${children(found, Boolean(after))}
     ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
-    ${after && html`<p><button class="quiet" disabled=${isBusy} onClick=${more}>Show more</button></p>`}`;
+    ${after && html`<p><button class="quiet" disabled=${isBusy} onClick=${more}>${label}</button></p>`}`;
 }

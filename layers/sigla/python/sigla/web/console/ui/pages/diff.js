@@ -1,8 +1,8 @@
 /** What is between two versions of a subject: who can read whom, every change, and the texts line by line. */
 
 import { html, useState } from "../vendor/preact.js";
-import { Asked, Heading, Link, Name, Table } from "../parts.js";
-import { segment } from "../registry.js";
+import { Answer, Asked, Heading, Link, Name, Table } from "../parts.js";
+import { segment, useAsked } from "../registry.js";
 import { coloured, readable } from "../schema_text.js";
 import { lineDiff } from "../line_diff.js";
 
@@ -19,6 +19,9 @@ const SAMENESS = {
 export default function DiffPage({ params }) {
   const place = `subjects/${segment(params.subject)}`;
   const [old, now] = [params.old, params.new].map(segment);
+  // Side by side, and beside the comparison: the texts are there while references are still read for that.
+  const oldText = useAsked(`${place}/versions/${old}?deleted=true`);
+  const newText = useAsked(`${place}/versions/${now}?deleted=true`);
   return html`
     <${Heading} title=${`Version ${params.old} to ${params.new}`}>
       <p class="lead">of <${Link} to=${place}><${Name} subject=${params.subject} /><//></p>
@@ -28,8 +31,8 @@ export default function DiffPage({ params }) {
     <//>
     <section aria-labelledby="texts">
       <h2 id="texts">Text</h2>
-      <${Asked} path=${`${place}/versions/${old}?deleted=true`}>
-        ${(/** @type {any} */ before) => html`<${Asked} path=${`${place}/versions/${now}?deleted=true`}>
+      <${Answer} asked=${oldText}>
+        ${(/** @type {any} */ before) => html`<${Answer} asked=${newText}>
           ${(/** @type {any} */ after) => html`<${Texts} before=${before} after=${after} />`}
         <//>`}
       <//>
