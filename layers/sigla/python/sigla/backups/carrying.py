@@ -16,10 +16,11 @@ from sigla.backups.contents import NotABackup
 from sigla.backups.lost import SourceBodies, TargetBodies, with_guids
 from sigla.exporters.nouns import Exporter
 from sigla.journal.replay import State, replayed
-from sigla.model import DEFAULT_CONTEXT, BodyKey
+from sigla.model import DEFAULT_CONTEXT, BodyKey, SchemaId
 from sigla.opening import Writing, is_shared
 from sigla.ports.progress import Progress
 from sigla.ports.store import Store
+from sigla.regions import rules
 from sigla.registry.steps import numbering
 from sigla.rules import names
 from sigla.settings import Address
@@ -137,9 +138,22 @@ def contexts_of(store: Store) -> list[str]:
     return sorted({DEFAULT_CONTEXT, *store.catalog.contexts(), *used, *numbered})
 
 
+def last_given(store: Store, context: str) -> SchemaId:
+    """No id above it was given out as far as the store knows.
+
+    Where it is one of two regions, that is as far as either may give ids, and the other one also in the next epoch. A
+    body that stands far off was imported, and numbering was set back since: it is passed over when it is met.
+    """
+    last, body = store.catalog.max_id(context), store.bodies.last(context)
+    seen = store.region.look(context)
+    if seen.role is not None and any(seen.role.known):
+        last = max(last, rules.begun(seen.counter, seen.role.epoch + 2).next)
+    return max(last, body) if body - last <= numbering.FURTHEST else last
+
+
 def _count(source: Store, target: Writing) -> None:
     """No id is given out again that the source gave out, also after the moment that is carried."""
     for context in contexts_of(source):
-        highest = source.catalog.max_id(context)
+        highest = last_given(source, context)
         if highest > target.store.catalog.max_id(context):
             numbering.continue_after(target.registry, context, highest)

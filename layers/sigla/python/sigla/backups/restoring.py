@@ -5,15 +5,15 @@ and numbered in a folder inside it, which a killed command leaves behind and the
 folder moves up, the catalog last: with it there is a registry, and without it none.
 
 Numbers. What was registered after the backup is not in it, and its ids are in records of Kafka: no other schema may get
-them. So numbering goes on far above the last id that the backup knows, and the ids in between mean nothing until they
-are imported, as they were.
+them. So numbering goes on far above the last id that the backup knows, or that either of two regions was allowed to
+give (`carrying.last_given`), and the ids in between mean nothing until they are imported, as they were.
 """
 
 import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Final, NamedTuple
 
 from sigla import opening
 from sigla.backups.archive import unpack
-from sigla.backups.carrying import Until, api_keys, carry, contexts_of, put_api_keys
+from sigla.backups.carrying import Until, api_keys, carry, contexts_of, last_given, put_api_keys
 from sigla.backups.contents import Contents, NotABackup
 from sigla.backups.scratch import scratch_folder
 from sigla.contract import HIGHEST
@@ -152,17 +152,19 @@ def check_room(contents: Contents, directory: Path) -> None:
         )
 
 
-def leave_out(resources: Resources, store: Store, number: int) -> None:
-    """New ids of every context go on so much farther. Raises NotABackup where so many are not left."""
-    for context in contexts_of(store):
-        highest = store.catalog.max_id(context)
-        if number and highest + number >= HIGHEST > highest:
+def leave_out(resources: Resources, given: Mapping[str, SchemaId], number: int) -> None:
+    """New ids of every context go on so much farther. given: the last one of each.
+
+    Raises NotABackup where so many are not left.
+    """
+    for context, last in given.items():
+        if number and last + number >= HIGHEST > last:
             raise NotABackup(
-                f"Context {context} has {HIGHEST - highest:,} ids left, and {number:,} would be left out: give a "
+                f"Context {context} has {HIGHEST - last:,} ids left, and {number:,} would be left out: give a "
                 "smaller number with --skip-ids."
             )
-        if number and highest < HIGHEST:
-            numbering.continue_after(resources, context, SchemaId(highest + number))
+        if last < HIGHEST:
+            numbering.continue_after(resources, context, SchemaId(last + number))
 
 
 def flaws_of(store: Store, progress: Progress) -> list[Flaw]:
@@ -179,10 +181,11 @@ def _opened(file: Path, folder: Path, contents: Contents, skip: int, progress: P
     address = Address.of(data=str(folder), registry=contents.registry)
     try:
         with opening.directory(address) as store:
+            given = {context: last_given(store, context) for context in contexts_of(store)}
             if (role := store.region.role()) is not None:
                 store.region.set_role(role, role.made_anew(secrets.token_hex(8)))
         with opening.writing(address, "restore") as writing:
-            leave_out(writing.registry, writing.store, skip)
+            leave_out(writing.registry, given, skip)
             set_down_exporters(writing.registry)
             flaws = flaws_of(writing.store, progress)
     except DataNotOpened as problem:
