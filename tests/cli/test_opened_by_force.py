@@ -39,7 +39,7 @@ def test_a_primary_that_a_promotion_has_closed_goes_on_when_the_follower_is_lost
     with lost(here):
         assert main(["promote", there, "--force", "--yes"]) == 0
         told = capsys.readouterr()
-        assert "is a primary that was closed. It takes writes again with what it has" in told.err
+        assert "is a primary that was closed. It is to take writes again with what it has" in told.err
         assert "is the primary of epoch 3, by force." in told.out
         assert main(["promote", there, "--force", "--yes"]) == 0
         assert capsys.readouterr().out.endswith("already: nothing to do.\n")

@@ -8,10 +8,12 @@ from sigla import opening
 from sigla.cli import main, promote
 from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId
+from sigla.regions import rules
 from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.refusals import NoBlock
 from sigla.stores.dynamodb.store import AwsStore
 from tests.build import a_body, a_text
-from tests.cli.test_regions import Captured, Urls, called, planned, roles, silent, store, urls
+from tests.cli.test_regions import Captured, Urls, called, planned, register, roles, silent, store, urls
 from tests.unit.registry.tell import s
 
 __all__ = ["urls"]
@@ -26,6 +28,7 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
     told = capsys.readouterr()
     assert "The other region is closed." in told.out
     assert "The newest commit here: " in told.out
+    assert "No new id" not in told.out
     assert "cannot go back" in told.err
     assert roles(here, there) == [("primary", 2, True), ("primary", 1, False)]
     assert main(asked) == 0
@@ -77,6 +80,28 @@ def test_by_force_ids_are_named_whose_versions_did_not_come(urls: Urls, capsys: 
         assert main(["regions", "abandon", here, "--yes"]) == 0
     assert main(asked) == 0
     assert "was registered for" not in capsys.readouterr().out
+
+
+def test_by_force_contexts_are_named_that_get_no_new_id(urls: Urls, capsys: Captured) -> None:
+    """The other region was granted more than this epoch's block: it may have given all of that."""
+    here, there = urls
+    with store(here) as held:
+        seen = held.region.look(".").counter
+        assert held.region.raise_for(".", 1, seen, SchemaId(rules.granted(2)))
+    asked = ["promote", here, "--force", "--yes"]
+    for _ in range(2):
+        assert main(asked) == 0
+        *_, last = capsys.readouterr().out.splitlines()
+        assert last.startswith("No new id is given in context . until the other region has rejoined, or is given up")
+    with store(here) as held, pytest.raises(NoBlock):
+        register(held, "new")
+    with silent(there):
+        assert main(["regions", "abandon", here, "--yes"]) == 0
+    capsys.readouterr()
+    assert main(asked) == 0
+    assert "No new id" not in capsys.readouterr().out
+    with store(here) as held:
+        assert register(held, "new")
 
 
 def test_a_promotion_by_force_is_done_where_its_ids_cannot_be_looked_for(

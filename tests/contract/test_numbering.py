@@ -4,11 +4,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from sigla.changes import NumberingSet
+from sigla.changes import ContextListed, NumberingSet
 from sigla.contract import HIGHEST
 from sigla.errors import IdsExhausted
 from sigla.model import BodyKey, SchemaId
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import Counter, RegionKind, Role
 from sigla.registry import Registry
 from sigla.registry.steps import numbering
 from sigla.stores.clock import SystemClock
@@ -140,3 +140,12 @@ def test_no_id_is_given_twice_while_numbering_is_set(stores: Stores) -> None:
     assert len(set(ids)) == len(names)
     for name, id in zip(names, ids, strict=True):
         assert registry.schema_by_id(id).schema.text == a_text(name)
+
+
+def test_counters_are_told_of_all_contexts(stores: Stores) -> None:
+    assert [*stores.region.counters()] == []
+    stores.catalog.commit(ContextListed(".c", NOW, a_nonce()))
+    wanted = {context: Counter(SchemaId(1), SchemaId(6), 1, SchemaId(1)) for context in (".", ".c")}
+    for context, counter in wanted.items():
+        assert stores.region.set_counter(context, None, counter)
+    assert dict(stores.region.counters()) == wanted

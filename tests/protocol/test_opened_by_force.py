@@ -62,7 +62,25 @@ def test_a_primary_that_was_passed_over_goes_on_when_the_new_one_is_lost(tmp_pat
         assert registered(a, "late", {"schema": '"bytes"'}) == 2 * rules.BLOCK + 1
         with serving(tmp_path / "b", "--port", port) as back:
             eventually(lambda: roles(back) == [("primary", 2, False)])
+            refused = run("promote", back.url, "--force", "--yes")
+            assert refused.returncode == 2
+            (told,) = refused.stderr.splitlines()
+            assert "comes back by `sigla rejoin` with the region that takes writes" in told, "and nothing before it"
             done("rejoin", back.url, "--primary", a.url, "--report", str(tmp_path / "report"))
             eventually(lambda: is_follower(back))
             assert roles(a, back) == [("primary", 3, True), ("follower", 3, False)]
             assert a.ask("GET", f"/schemas/ids/{alone}/versions").json == [{"subject": "alone", "version": 1}]
+
+
+def test_a_survivor_says_which_contexts_get_no_new_id(tmp_path: Path) -> None:
+    """An import has raised the ceiling beyond the block that a promotion begins."""
+    with two(tmp_path) as (a, b):
+        assert a.ask("PUT", "/mode/:.far:orders", {"mode": "IMPORT"}).status == 200
+        brought = {**TEXT, "id": 2 * rules.BLOCK, "version": 1}
+        assert a.ask("POST", "/subjects/:.far:orders/versions", brought).status == 200
+        eventually(lambda: _end(a) == _end(b))
+        a.kill()
+        *_, told = done("promote", b.url, "--force").splitlines()
+        assert told.startswith("No new id is given in context .far until the other region has rejoined, or is given up")
+        assert b.ask("POST", "/subjects/:.far:new/versions", LONG).json["error_code"] == 50002
+        registered(b, "new", LONG)

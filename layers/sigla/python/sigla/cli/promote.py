@@ -10,7 +10,7 @@ from sigla.cli import progress
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.regions_told import shown_time, tell, tell_adopted, tell_of_force
+from sigla.cli.regions_told import shown_time, tell, tell_adopted, tell_of_force, tell_without_ids
 from sigla.cli.served_regions import are_served, promote_served
 from sigla.cli.stored_regions import (
     address_of_region,
@@ -128,7 +128,7 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
     from sigla.regions.giving import carried_out
 
     _tell_what_is_not_compared(regions, here, there)
-    tell(f"{here} becomes the primary, and {there} follows it. No region takes writes for some seconds.")
+    tell(f"{here} is to become the primary, and {there} to follow it. No region takes writes for some seconds then.")
     if not asking(args)("Promote it?"):
         raise Refused("Nothing was changed.")
     url, at = regions.pair.urls or (args.url, "")
@@ -182,20 +182,18 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
         nothing = "" if adopt_keys(here, store) else ": nothing to do"
         print(f"{here} is the primary of epoch {role.epoch} already{nothing}.")
         if role.adopts and not role.reconciled:
-            _tell_adopted(here, store)
+            _tell_of_ids(here, store)
         return 0
-    is_closed = role is not None and role.is_closed
-    if role is not None and is_closed:
-        promotion.check_may_be_opened(role)
+    role = promotion.check_may_be_forced(role, store.clock.now())
+    if role.is_closed:
         _check_other_is_lost(args, role, primary)
         primary = None  # what answers all the same is not in the way
-    elif role is not None:
-        promotion.check_promotable(role, store.clock.now())
+    else:
         _check_not_left_behind(role, primary)
-    tell_of_force(str(here), is_closed=is_closed)
+    tell_of_force(str(here), is_closed=role.is_closed)
     if not asking(args)("Promote it by force?"):
         raise Refused("Nothing was changed.")
-    was_closed = _close(primary, role) if primary and role else ""
+    was_closed = _close(primary, role) if primary else ""
     done = opening.promote_by_force(here, store)
     print(f"{here} is the primary of epoch {done.role.epoch}, by force.")
     print(was_closed or "The other region was not asked to close: it may take writes until it is told of this epoch.")
@@ -203,25 +201,28 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
         f"The newest commit here: {shown_time(store.journal.newest())}. Later ones of the other region may be missing."
     )
     adopt_keys(here, store)
-    _tell_adopted(here, store)
     for kept, number in store.region.kept().items():
         if number:
             print(f"{number} commits {kept}.")
+    _tell_of_ids(here, store)
     return 0
 
 
-def _tell_adopted(here: "Address", store: "Store") -> None:
+def _tell_of_ids(here: "Address", store: "Store") -> None:
     """The promotion is done: this may fail, or be cut off, and be run again."""
     from sigla import opening
     from sigla.errors import StoreError
+    from sigla.regions.giving import without_ids
 
     try:
         with progress.shown() as told:
             found = [*opening.adopted_ids(here, store, told)]
+        waiting = without_ids(store.region)
     except StoreError as failed:
         print(f"Ids whose versions are missing could not be looked for ({failed}): run the command again to see them.")
         return
     tell_adopted(found)
+    tell_without_ids(waiting)
 
 
 def _check_not_left_behind(ours: "Role", primary: "Roles | None") -> None:

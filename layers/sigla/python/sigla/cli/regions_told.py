@@ -15,6 +15,7 @@ MAY_BE_LOST: Final = (
 )
 
 ADOPTED_SHOWN: Final = 20
+CONTEXTS_SHOWN: Final = 3
 LEFT_SHOWN: Final = 20
 
 
@@ -92,9 +93,9 @@ def tell_abandoned(here: str, given_up: "Trace | None") -> int:
 
 def tell_of_force(here: str, *, is_closed: bool = False) -> None:
     """What a forced promotion means, before it is asked for. is_closed: whether it is a primary that was closed."""
-    becomes = "is a primary that was closed. It takes writes again" if is_closed else "becomes the primary"
-    tell(f"{here} {becomes} with what it has, and cannot go back. What {MAY_BE_LOST} the other region")
-    tell("acknowledged last and this one does not have yet is not there until that one has rejoined.")
+    becomes = "is a primary that was closed. It is to take writes again" if is_closed else "is to become the primary"
+    tell(f"{here} {becomes} with what it has, and cannot go back then. What {MAY_BE_LOST} the other region")
+    tell("acknowledged last and this one does not have yet will not be there until that one has rejoined.")
 
 
 def tell_adopted(sentences: "Sequence[str]") -> None:
@@ -103,6 +104,16 @@ def tell_adopted(sentences: "Sequence[str]") -> None:
         print(each)
     if len(sentences) > ADOPTED_SHOWN:
         print(f"So do {len(sentences) - ADOPTED_SHOWN} more ids.")
+
+
+def tell_without_ids(contexts: "Sequence[str]") -> None:
+    if contexts:
+        shown = ", ".join(contexts[:CONTEXTS_SHOWN])
+        more = f" and {len(contexts) - CONTEXTS_SHOWN} more" if len(contexts) > CONTEXTS_SHOWN else ""
+        print(
+            f"No new id is given in context {shown}{more} until the other region has rejoined, or is given up by "
+            "`sigla regions abandon`: it may have given all of this epoch's block there."
+        )
 
 
 def shown_other(role: "Role") -> str:

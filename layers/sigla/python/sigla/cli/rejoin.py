@@ -98,7 +98,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
     from sigla.registry import Resources
     from sigla.upkeep.rejoining import merge
 
-    tell(f"{old} is closed, what {new} lacks is brought there, and then the catalog in {old} is forgotten.")
+    tell(f"{old} is to be closed, what {new} lacks to be brought there, and then the catalog in {old} to be forgotten.")
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
     pair, left = regions.pair, list[str]()

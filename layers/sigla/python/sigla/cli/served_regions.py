@@ -22,6 +22,7 @@ from sigla.cli.regions_told import (
     tell_of_abandonment,
     tell_of_dismissal,
     tell_of_force,
+    tell_without_ids,
 )
 
 if TYPE_CHECKING:
@@ -71,9 +72,10 @@ def promote_served(args: argparse.Namespace) -> int:
             print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
             return 0
         if args.force:
+            _check_may_be_forced(role)
             tell_of_force(here, is_closed=role is not None and role.is_closed)
         elif role is None or not role.writes:
-            tell(f"{here} becomes the primary, and its primary follows it. No region takes writes for a moment.")
+            tell(f"{here} is to become the primary, and its primary to follow it. No region takes writes for a moment.")
         # Where the region takes writes already, all that may be left is that the other one follows it.
         changes = args.force or role is None or not role.writes
         if changes and not asking(args)("Promote it by force?" if args.force else "Promote it?"):
@@ -81,6 +83,20 @@ def promote_served(args: argparse.Namespace) -> int:
         done = region.promote("force" if args.force else "planned", args.url or here, primary)
         _print(here, done, region, forced=args.force)
     return 0
+
+
+def _check_may_be_forced(role: "Role | None") -> None:
+    """As far as its role says by itself that it may not, nothing is asked. Raises Misuse."""
+    from sigla.regions.promotion import check_may_be_opened
+    from sigla.regions.refusals import NoSecondRegion, NotPromoted
+
+    try:
+        if role is None:
+            raise NoSecondRegion
+        if role.is_closed:
+            check_may_be_opened(role)
+    except NotPromoted as refused:
+        raise Misuse(f"{refused}.") from None
 
 
 def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: bool) -> None:
@@ -98,6 +114,7 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
             print(f"closes this one. What only this one has: sigla rejoin {here} --primary {done['other']}")
         else:
             print(f"When it is there again: sigla rejoin {done['other'] or 'URL'} --primary {here}")
+        tell_without_ids(done["without_ids"])
     else:
         print(f"{here} is the primary of epoch {epoch}. Brought at the end: {done['brought']} commits. Lost: none.")
         print(f"{done['other']} follows it.")
@@ -135,7 +152,7 @@ def _follows(report: "RegionReport") -> bool:
 def rejoin_served(args: argparse.Namespace) -> int:
     """0, 1 if something could not be brought. Raises Misuse, Refused."""
     old, new = args.old, args.primary
-    tell(f"{old} is closed, what {new} lacks is brought there, and then {old} begins anew with a copy of {new}.")
+    tell(f"{old} is to be closed, what {new} lacks to be brought there, and {old} to begin anew with a copy of that.")
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
     with asked_region(args, new) as region:

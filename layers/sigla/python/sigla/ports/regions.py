@@ -3,7 +3,7 @@
 What takes several of them is in `regions.giving`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.model import SchemaId
@@ -55,6 +55,10 @@ class Region(Peer, Roles, Protocol):
         """How many commits of the other region are here and not carried out, by what they do, as in a sentence."""
         ...
 
+    def counters(self) -> Iterator[tuple[str, Counter]]:
+        """Those of the default context, and of all that were ever listed here."""
+        ...
+
     def draw(self, context: str, epoch: int) -> Counter | None:
         """The counter with one id more given; None if it is not of this epoch, or no id is left below its ceiling."""
         ...
@@ -99,7 +103,8 @@ class Promoted(NamedTuple):
 
     other: where the other region is; empty where that is not known. closed: what became of it, a sentence, where it was
     passed over. given_up: whether it had given this region up, as far as that is known: then this one is to rejoin.
-    adopted: ids that mean something here though their versions did not come, a sentence each.
+    adopted: ids that mean something here though their versions did not come, a sentence each. without_ids: contexts
+    that get no new id until that region is back, or given up.
     """
 
     role: Role
@@ -109,6 +114,7 @@ class Promoted(NamedTuple):
     closed: str = ""
     given_up: bool = False
     adopted: Sequence[str] = ()
+    without_ids: Sequence[str] = ()
 
 
 class BroughtBack(NamedTuple):

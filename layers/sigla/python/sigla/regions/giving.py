@@ -123,6 +123,14 @@ def kept_ahead(here: Region, there: Peer, context: str) -> Course[None]:
         yield from _raised(here, there, context, role, wanted)
 
 
+def without_ids(here: Region) -> list[str]:
+    """Contexts that get no new id until a region that was passed over by force is back, or given up."""
+    role = here.role()
+    if role is None or not role.has_passed_over:
+        return []
+    return sorted(context for context, counter in here.counters() if rules.is_used_up(counter, role.epoch))
+
+
 def _serving(here: Region) -> Course[Role]:
     role: Role | None = yield here.role
     if role is None or not role.writes:

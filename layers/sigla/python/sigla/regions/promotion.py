@@ -123,12 +123,8 @@ def forced(here: Roles, *, now: int, seen: int = 0) -> Course[Promotion]:
     ours = yield from _role(here)
     if ours.writes:
         return Promotion(ours, changed=False)
-    if ours.is_closed:
-        check_may_be_opened(ours)
-        later, where = ours.epoch + 2, ours.at or ours.peer
-    else:
-        check_promotable(ours, now)
-        later, where = ours.epoch + 1, ours.peer
+    check_may_be_forced(ours, now)
+    later, where = (ours.epoch + 2, ours.at or ours.peer) if ours.is_closed else (ours.epoch + 1, ours.peer)
     role = replace(_primary(ours, ours), epoch=later, peer=where, token="", reconciled=False, adopts=True)
     role = role.with_trace(Trace(ours.peer, where, seen))
     return Promotion((yield from set_role(here, ours, role)), changed=True)
@@ -255,6 +251,20 @@ def both_roles(here: Roles, there: Roles) -> Course[tuple[Role, Role]]:
     if theirs.is_of_another_registry(ours):
         raise NotOneRegistry
     return ours, theirs
+
+
+def check_may_be_forced(ours: Role | None, now: int) -> Role:
+    """Whether a region may be promoted by force that takes no writes; its role.
+
+    Raises NoSecondRegion, NotToBeOpened, WasRestored, StillJoining, RoleTooNew.
+    """
+    if ours is None:
+        raise NoSecondRegion
+    if ours.is_closed:
+        check_may_be_opened(ours)
+    else:
+        check_promotable(ours, now)
+    return ours
 
 
 def check_may_be_opened(ours: Role) -> None:

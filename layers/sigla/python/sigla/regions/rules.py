@@ -61,6 +61,12 @@ def is_heard_of(counter: Counter, id: SchemaId) -> bool:
     return id <= granted(counter.epoch) or counter.ceiling >= counter.first
 
 
+def is_used_up(counter: Counter, epoch: int) -> bool:
+    """Whether no id is given in this epoch before the other region was told of more."""
+    own = as_of(counter, epoch)
+    return own.next >= own.ceiling < HIGHEST
+
+
 def is_due(counter: Counter) -> bool:
     """Whether it is time to raise the ceiling, though ids are left: at half of a block, and now and then after it."""
     left = counter.ceiling - counter.next

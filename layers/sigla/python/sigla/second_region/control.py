@@ -21,7 +21,7 @@ from sigla.regions.adoption import adopted
 from sigla.regions.draining import PATIENCE_S, OrderedDrain, ToldShipper
 from sigla.regions.followed import check_may_follow
 from sigla.regions.follower import RegionFollower, check_follows
-from sigla.regions.giving import Course, carried_out
+from sigla.regions.giving import Course, carried_out, without_ids
 from sigla.regions.installed import Installed, unlike
 from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.refusals import (
@@ -151,10 +151,9 @@ class ServedRegion:
             there, follower = self.other(primary or role.peer), self._follower()
             closed = self._closed(there, role)
             given_up = follower is not None and follower.given_up
-            now, behind = self._store.clock.now(), follower.how_far.behind_ms if follower else None
-            done = promote_by_force(self._store, now=now, seen=0 if behind is None else now - behind)
-            ids = tuple(adopted(self._store.inventory.unheld(), self._store.bodies))
-            return Promoted(done.role, done.changed, other=there.shown, closed=closed, given_up=given_up, adopted=ids)
+            behind = follower.how_far.behind_ms if follower else None
+            done = self._go_on(seen=0 if behind is None else self._store.clock.now() - behind)
+            return done._replace(other=there.shown, closed=closed, given_up=given_up)
 
     def _open(self, role: Role, other: str) -> Promoted:
         """A primary that was closed, and whose other region is lost. other: its URL; empty: those that are known."""
@@ -162,9 +161,14 @@ class ServedRegion:
         for url in dict.fromkeys((other, *role.elsewhere)):
             if is_url(url) and (why := why_not_lost(self.other(url), role, promotion.why_not_opened)):
                 raise RegionRefused(why=f"Nothing was changed. {why}")
-        done = promote_by_force(self._store, now=self._store.clock.now())
-        ids = tuple(adopted(self._store.inventory.unheld(), self._store.bodies))
-        return Promoted(done.role, done.changed, other=other or role.other_url, closed=NOT_ASKED, adopted=ids)
+        return self._go_on()._replace(other=other or role.other_url, closed=NOT_ASKED)
+
+    def _go_on(self, *, seen: int = 0) -> Promoted:
+        """By force. seen: when the other region was heard of last, as of `Trace`."""
+        store = self._store
+        done = promote_by_force(store, now=store.clock.now(), seen=seen)
+        ids = tuple(adopted(store.inventory.unheld(), store.bodies))
+        return Promoted(done.role, done.changed, adopted=ids, without_ids=without_ids(self._region))
 
     def undo(self, primary: str) -> Promoted:
         with self._course():

@@ -1,10 +1,11 @@
 """Roles and counters of one region: a `ports.Region`; through the other region's client the `Peer` of this one."""
 
+from collections.abc import Iterator
 from typing import Any
 
 from sigla import keys
 from sigla.forms import FORM, ITEM_OF_REGIONS
-from sigla.model import SchemaId
+from sigla.model import DEFAULT_CONTEXT, SchemaId
 from sigla.ports.clock import Clock
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, RegionState, Role
@@ -61,6 +62,14 @@ class AwsRegion:
         role, counter = self._places.role(), self._places.counter(context)
         found = self._table.get_many([role, counter])
         return RegionSeen(self._fence.role_on(found.get(role)), counter_of(found.get(counter)))
+
+    def counters(self) -> Iterator[tuple[str, Counter]]:
+        listed = [item["context"] for item in self._table.query(keys.contexts_pk(self._places.registry))]
+        of_context = {context: self._places.counter(context) for context in (DEFAULT_CONTEXT, *listed)}
+        found = self._table.get_many([*of_context.values()])
+        for context, place in of_context.items():
+            if (counter := counter_of(found.get(place))) is not None:
+                yield context, counter
 
     def draw(self, context: str, epoch: int) -> Counter | None:
         """An answer that got lost leaves a gap."""

@@ -84,6 +84,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
             "closed": TEXT,
             "given_up": FLAG,
             "adopted": {"type": "array", "items": TEXT},
+            "without_ids": {"type": "array", "items": TEXT},
         },
         "role",
         "changed",
