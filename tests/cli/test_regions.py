@@ -21,6 +21,7 @@ from sigla.settings import Address
 from sigla.stores import kinds
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import fence
+from sigla.stores.dynamodb.actions import update
 from sigla.stores.dynamodb.installed import tell_installed
 from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.store import AwsStore
@@ -198,6 +199,22 @@ def test_both_regions_are_shown_with_what_a_forced_promotion_would_lose(urls: Ur
     bring(here, there)
     assert main(["regions", here, there]) == 0
     assert "would lose nothing now" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("urls", ["tables"], indirect=True)
+def test_commits_that_cannot_be_read_are_told(urls: Urls, capsys: Captured) -> None:
+    here, there = urls
+    with store(there) as held:
+        table = cast("AwsStore", held).tools.table
+        before = {(item["pk"], item["sk"]) for item in table.scan()[0]}
+        register(held, "unread")
+        assert main(["regions", here, there]) == 0
+        assert "cannot be read" not in capsys.readouterr().out
+        after = {(item["pk"], item["sk"]) for item in table.scan()[0]}
+        (row,) = (place for place in after - before if "#j#" in place[0])
+        table.update(update(row, {"form": "{"}))
+    assert main(["regions", here, there]) == 0
+    assert "  1 commits of the other region cannot be read here.\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("urls", ["tables"], indirect=True)

@@ -10,6 +10,9 @@ import pytest
 
 from sigla.cli import main
 from sigla.regions.nouns import RegionKind, Role
+from sigla.stores.dynamodb.actions import delete
+from sigla.stores.dynamodb.store import AwsStore
+from sigla.stores.sqlite.store import EmbeddedStore
 from tests.cli.test_regions import Captured, Urls, planned, roles, store, urls
 
 __all__ = ["urls"]
@@ -73,3 +76,19 @@ def test_regions_of_two_registries_are_shown_and_not_compared(urls: Urls, capsys
     assert [region["role"] for region in report["regions"]] == ["follower", "primary"]
     assert report["one_registry"] is False
     assert "missing" not in report
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_one_without_a_second_region_is_no_region_of_the_other_one(urls: Urls, which: int, capsys: Captured) -> None:
+    """Whichever of both it is: its data name no other region, and what it lacks is not compared."""
+    with store(urls[which]) as held:
+        if isinstance(held, AwsStore):
+            held.tools.table.write_all([delete(held.tools.places.role())])
+        elif isinstance(held, EmbeddedStore):
+            with held.group():
+                held._unit.connection.execute("DELETE FROM region")
+    assert main(["regions", *urls]) == 2
+    told = capsys.readouterr()
+    assert "These are not regions of one registry" in told.err
+    assert "none, as of a registry without a second region" in told.out
+    assert "A forced promotion would lose" not in told.out

@@ -117,12 +117,14 @@ def _stores_shown(args: argparse.Namespace) -> RegionsShown:
     if silent:
         advice = [f"If that region is lost: {shlex.join(['sigla', 'promote', url, '--force'])}" for url in followers]
         return RegionsShown(shown, silent=silent + advice)
-    if len(shown) == 1 or shown[0]["role"] is None:
+    if len(shown) == 1:
         return RegionsShown(shown)
+    if any(each["role"] is None for each in shown):
+        return RegionsShown(shown, are_one=False)
     with refusals(), opened_pair(*addresses) as regions:
         if not are_one_registry(regions):
             return RegionsShown(shown, are_one=False)
-        return RegionsShown(shown, missing=[*regions.pair.drain.differences()])
+        return RegionsShown(shown, missing=[*regions.pair.would_be_lost()])
 
 
 def _show(args: argparse.Namespace, shown: RegionsShown) -> None:

@@ -125,6 +125,10 @@ class RegionPair(Protocol):
         """Why the follower should not be promoted by plan now, a sentence each. Takes some seconds at most."""
         ...
 
+    def would_be_lost(self) -> Sequence[str]:
+        """What a forced promotion would lose at this moment, a sentence each."""
+        ...
+
     def missing(self) -> Iterator[Shipment]:
         """What the other region has committed and the one here lacks, in the order of its journal."""
         ...

@@ -75,6 +75,11 @@ class TablePair:
         missing, target = self._comparison.missing, self._comparison.replayer
         return WaitingDrain(missing, target, there=there, here=here, clock=self._clock)
 
+    def would_be_lost(self) -> Sequence[str]:
+        for _ in self.missing():
+            pass  # by then it is known which of them cannot be read
+        return [*self.drain.differences(), *self._unread_told()]
+
     def missing(self) -> Iterator[Shipment]:
         """Since an hour before this region was complete the last time."""
         self._seen = self._there.fence.read()
@@ -117,8 +122,11 @@ class TablePair:
             return differing
         bring = partial(self._comparison.catch_up, inf)
         why = rehearsal(*self._numbers, self._comparison.replayer, self._clock, bring=bring)
+        return [*why, *self._unread_told()]
+
+    def _unread_told(self) -> Sequence[str]:
         unread = len(self._comparison.unread)
-        return [*why, f"{unread} commits of the other region cannot be read here."] if unread else why
+        return [f"{unread} commits of the other region cannot be read here."] if unread else []
 
     def bring_back(self) -> None:
         """Clients that the old primary refused may have written here before it followed: it was not told of that."""

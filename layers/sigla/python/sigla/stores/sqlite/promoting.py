@@ -47,6 +47,9 @@ class DirectoryPair:
             return [f"The journal here went its own way before row {end.position}: it has what its primary has not."]
         return []
 
+    def would_be_lost(self) -> Sequence[str]:
+        return self.drain.differences()
+
     def missing(self) -> Iterator[Shipment]:
         """From the first row on that differs: each row tells the hash of all before it."""
         low, high = 0, min(_end(self._here).position, _end(self._there).position)
