@@ -1,5 +1,6 @@
 """A browser, and registries for it."""
 
+import asyncio
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -47,16 +48,27 @@ def browser_program() -> str | None:
     return next(filter(None, map(shutil.which, PROGRAMS)), None)
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Opens one for a module: meanwhile its event loop runs in this thread, and no other test could have one."""
-    program = browser_program()
-    if not program:
+@pytest.fixture(scope="session")
+def program() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """One browser for all modules, and the loop by which it is spoken to, which goes on in this thread."""
+    path = browser_program()
+    if not path:
         pytest.skip("Chromium is not installed here: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=CALM)
-        yield browser
+        browser, loop = playwright.chromium.launch(executable_path=path, args=CALM), asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield browser, loop
+        asyncio._set_running_loop(loop)
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def browser(program: tuple[Browser, asyncio.AbstractEventLoop]) -> Iterator[Browser]:
+    """In tests of other modules the loop is not seen to run, or they could have none of their own."""
+    browser, loop = program
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture(scope="session")
@@ -95,10 +107,13 @@ Opens = Callable[..., Page]
 
 @pytest.fixture
 def opened(browser: Browser) -> Iterator[Opens]:
-    """Opens a page of the console. What goes wrong in its scripts, and what its policy refuses, fails the test."""
+    """Opens a page of the console, or one that is blank yet.
+
+    What goes wrong in its scripts, and what its policy refuses, fails the test.
+    """
     contexts, wrong = [], []
 
-    def open_page(server: Registry, path: str = "", look: Look = WIDE_AND_LIGHT) -> Page:
+    def open_page(server: Registry, path: str | None = "", look: Look = WIDE_AND_LIGHT) -> Page:
         size: Any = {"width": look.width, "height": look.height}
         context = browser.new_context(viewport=size, color_scheme=look.scheme, ignore_https_errors=True)
         contexts.append(context)
@@ -107,7 +122,8 @@ def opened(browser: Browser) -> Iterator[Opens]:
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda told: wrong.append(told.text) if "Content Security" in told.text else None)
         page.on("dialog", lambda dialog: wrong.append(dialog.message))
-        page.goto(f"{server.url}/console/{path}")
+        if path is not None:
+            page.goto(f"{server.url}/console/{path}")
         return page
 
     yield open_page

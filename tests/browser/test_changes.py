@@ -301,7 +301,7 @@ def test_a_question_about_many_versions_says_what_it_knows(
     opened: Opens, registry: Server, asks: str, changed: dict[str, int], says: str
 ) -> None:
     told = {**PART_OF_MANY, "subject": "customers-value", "versions": {**PART_OF_MANY["versions"], **changed}}
-    page = opened(registry)
+    page = opened(registry, None)
     page.route(re.compile(r"/stakes(\?.*)?$"), lambda route: route.fulfill(json=told))
     page.goto(f"{registry.url}/console/subjects/customers-value")
     button(page, asks).click()

@@ -90,7 +90,7 @@ def test_it_looks_every_five_seconds_while_it_is_seen(registry: Server, opened: 
 
 @pytest.mark.parametrize("status, told", [(500, "Not this time"), (403, "Not this time"), (0, "does not answer")])
 def test_what_fails_is_told_and_what_was_shown_stays(registry: Server, opened: Opens, status: int, told: str) -> None:
-    page = opened(registry)
+    page = opened(registry, None)
     page.clock.install()
     page.goto(f"{registry.url}/console/counters")
     expect(row(page, "Schemas registered.")).to_be_visible()
@@ -109,7 +109,7 @@ def test_what_fails_is_told_and_what_was_shown_stays(registry: Server, opened: O
 
 
 def test_a_server_that_was_started_again_counts_anew_and_nothing_is_run(registry: Server, opened: Opens) -> None:
-    page = opened(registry)
+    page = opened(registry, None)
     page.clock.install()
     started = 1000
     told = (

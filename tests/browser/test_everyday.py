@@ -26,7 +26,7 @@ def shown(page: Page) -> str:
 
 
 def test_each_page_is_the_same_when_it_is_loaded_again(registry: Server, opened: Opens) -> None:
-    page = opened(registry)
+    page = opened(registry, None)
     for path in PAGES.keys() - {COUNTED, ""}:
         page.goto(f"{registry.url}/console/{path}")
         before = shown(page)
@@ -172,7 +172,7 @@ def test_a_page_that_is_magnified_stays_within_its_window(
     registry: Server, opened: Opens, packages: Path, width: int
 ) -> None:
     """WCAG 2.2, 1.4.4 and 1.4.10: so much is left of a window of 1,280 pixels."""
-    page = opened(registry, look=Look(width, 400, "light"))
+    page = opened(registry, None, look=Look(width, 400, "light"))
     for path in ("", "subjects", "subjects/customers-value", "subjects/orders-value/edit", "settings", "decode"):
         page.goto(f"{registry.url}/console/{path}")
         settled(page)

@@ -51,7 +51,7 @@ def expect_cards(page: Page, path: str) -> None:
 def test_on_a_telephone_each_cell_says_what_it_is_and_nothing_is_beside_the_window(
     registry: Server, opened: Opens
 ) -> None:
-    page = opened(registry, look=NARROW_AND_DARK)
+    page = opened(registry, None, look=NARROW_AND_DARK)
     for path in WITH_TABLES:
         page.goto(f"{registry.url}/console/{path}")
         settled(page)
@@ -230,8 +230,7 @@ def test_an_alias_says_whose_versions_are_shown_and_deleted(opened: Opens) -> No
     with serving() as server:
         register(server, "v", '"int"')
         server.ask("PUT", "/config/w", {"alias": "v"})
-        page = opened(server)
-        settled(page)
+        page = opened(server, None)
         asked: list[str] = []
         page.on("request", lambda request: asked.append(request.url.removeprefix(server.url)))
         page.goto(f"{server.url}/console/subjects/w")
@@ -259,8 +258,7 @@ def test_what_a_registry_does_not_have_is_said_where_its_page_is_opened(
     registry: Server, opened: Opens, path: str, asked: str, says: str
 ) -> None:
     """An address may have been sent by a colleague who has it."""
-    page = opened(registry, "decode")
-    settled(page)
+    page = opened(registry, None)
     absent = {"error_code": 404, "message": "HTTP 404 Not Found"}
     page.route(asked, lambda route: route.fulfill(status=404, json=absent))
     page.goto(f"{registry.url}/console/{path}")
@@ -300,9 +298,8 @@ def test_what_is_typed_into_the_login_stays_when_an_answer_comes(opened: Opens, 
     """The form is drawn anew by each answer that the page still waits for."""
     run("keys", "create", "ada", "--role", "admin", "--data", str(tmp_path))
     with serving(tmp_path, "--auth") as server:
-        page = opened(server)
+        page = opened(server, None)
         held: list[Route] = []
-        page.goto("about:blank")
         page.route("**/console/api/caller", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
         page.goto(f"{server.url}/console/subjects")
         name = page.get_by_label("Name of the key")
@@ -354,10 +351,8 @@ def test_buttons_of_a_row_stand_side_by_side(opened: Opens, tmp_path: Path) -> N
 def test_what_is_typed_into_a_search_stays_when_an_answer_comes(
     registry: Server, opened: Opens, path: str, label: str
 ) -> None:
-    page = opened(registry)
-    settled(page)
+    page = opened(registry, None)
     held: list[Route] = []
-    page.goto("about:blank")
     page.route("**/console/api/caller", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
     page.goto(f"{registry.url}/console/{path}")
     field = page.get_by_label(label)

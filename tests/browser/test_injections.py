@@ -47,7 +47,7 @@ def test_nothing_that_a_subject_says_is_run(hostile: Hostile, opened: Opens, at:
     """Names, docs, defaults, metadata, rules, labels of the graph, refusals that quote them, titles, addresses."""
     name, script = hostile.names[at], quote(SCRIPTS[at], safe="")
     encoded = quote(name, safe="")
-    page = opened(hostile.server, "subjects")
+    page = opened(hostile.server, None)
     for path in (
         f"subjects?q={encoded}",
         f"subjects?context={script}&type={script}&offset={script}",
@@ -73,7 +73,7 @@ def test_nothing_that_a_subject_says_is_run(hostile: Hostile, opened: Opens, at:
 def test_nothing_that_an_address_says_is_run(hostile: Hostile, opened: Opens) -> None:
     """Each page, with scripts wherever its address has a name, and in each parameter that any page reads."""
     said = quote("".join(SCRIPTS), safe="")
-    page = opened(hostile.server)
+    page = opened(hostile.server, None)
     for pattern in sorted(patterns()):
         path = (
             f"{re.sub('{.*?}', lambda _: said, pattern)}?{'&'.join(f'{each}={said}' for each in sorted(parameters()))}"
@@ -84,7 +84,7 @@ def test_nothing_that_an_address_says_is_run(hostile: Hostile, opened: Opens) ->
 
 def test_nothing_that_a_registry_holds_is_run(hostile: Hostile, opened: Opens) -> None:
     """Contexts, aliases and groups, keys of key services; each is seen as it was written."""
-    page = opened(hostile.server)
+    page = opened(hostile.server, None)
     for path, seen in {"contexts": 8, "settings": 8, "encryption": 8, "log": 0, "": 0, "associations": 0}.items():
         page.goto(f"{hostile.server.url}/console/{path}")
         is_text_alone(page, path)
@@ -108,7 +108,7 @@ def test_no_record_runs_what_it_says(hostile: Hostile, opened: Opens) -> None:
 @pytest.mark.parametrize("path", ["", "subjects/j0", "contexts", "settings", "log", "zones", "encryption"])
 def test_no_refusal_runs_what_it_quotes(hostile: Hostile, opened: Opens, path: str) -> None:
     """Every call of a page is refused at once."""
-    page = opened(hostile.server)
+    page = opened(hostile.server, None)
     body = json.dumps({"error_code": 50001, "message": "".join(SCRIPTS)})
     page.route(lambda url: "/console/" not in url or "/api/" in url, lambda route: route.fulfill(status=500, body=body))
     page.goto(f"{hostile.server.url}/console/{path}")
@@ -118,7 +118,7 @@ def test_no_refusal_runs_what_it_quotes(hostile: Hostile, opened: Opens, path: s
 
 def test_no_name_of_a_principal_is_run(hostile: Hostile, opened: Opens) -> None:
     """A provider of identities may call people what it likes."""
-    page = opened(hostile.server)
+    page = opened(hostile.server, None)
     about = [{"type": "SCHEMA", "subject": "a", "version": 1, "gone": False}]
 
     def rename(route: Route) -> None:

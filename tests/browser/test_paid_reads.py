@@ -30,7 +30,7 @@ def paid(page: Page) -> Page:
 
 
 def test_each_page_asks_what_is_counted(registry: Server, opened: Opens) -> None:
-    page = paid(opened(registry))
+    page = paid(opened(registry, None))
     asked: list[str] = []
 
     def note(request: Request) -> None:
@@ -72,7 +72,7 @@ def test_what_is_left_out_is_shown_when_it_is_asked_for(come: Come, registry: Se
 def test_pages_that_leave_something_out_can_be_read_by_all(
     registry: Server, opened: Opens, packages: Path, look: Look
 ) -> None:
-    page = paid(opened(registry, look=look))
+    page = paid(opened(registry, None, look=look))
     for path in ("subjects/customers-value", "contexts", "encryption"):
         page.goto(f"{registry.url}/console/{path}")
         settled(page)
@@ -82,7 +82,7 @@ def test_pages_that_leave_something_out_can_be_read_by_all(
 
 
 def test_a_picture_that_is_a_part_says_so_and_goes_on(registry: Server, opened: Opens) -> None:
-    page = paid(opened(registry))
+    page = paid(opened(registry, None))
     page.route(re.compile(r"/graph\?.*limit=10$"), as_a_part)
     page.goto(f"{registry.url}/console/subjects/customers-value")
     page.get_by_role("button", name="Show all references").click()
@@ -141,7 +141,7 @@ def as_a_part(route: Route) -> None:
 
 
 def test_where_nothing_refers_the_picture_says_so_when_it_was_asked_for(registry: Server, opened: Opens) -> None:
-    page = paid(opened(registry))
+    page = paid(opened(registry, None))
     page.goto(f"{registry.url}/console/subjects/orders-value")
     page.get_by_role("button", name="Show all references").click()
     expect(page.get_by_text("There are none.")).to_be_visible()

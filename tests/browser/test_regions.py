@@ -135,7 +135,7 @@ def test_a_setting_that_names_another_region_is_told(
 def test_a_call_that_fails_is_told_in_its_place(
     regions: Regions, opened: Opens, call: str, place: str, failure: tuple[int, int]
 ) -> None:
-    (status, code), page = failure, opened(regions.primary)
+    (status, code), page = failure, opened(regions.primary, None)
     body = f'{{"error_code": {code}, "message": "Not this time"}}'
     page.route(
         f"**/console/api/{call}",

@@ -84,8 +84,7 @@ def test_an_answer_of_another_shape_is_not_shown_as_nothing(registry: Server, op
         else:
             route.continue_()
 
-    page = opened(registry, "decode")
-    settled(page)
+    page = opened(registry, None)
     page.route("**", answer)
     for path in ("", "subjects", "settings", "encryption", "log"):
         page.goto(f"{registry.url}/console/{path}")
@@ -110,7 +109,7 @@ def test_an_answer_that_fails_says_so_in_its_place_and_the_rest_works(
         else:
             route.abort()
 
-    page = opened(registry)
+    page = opened(registry, None)
     page.route("**/history**", answer)
     page.goto(f"{registry.url}/console/subjects/orders-value")
     history = page.get_by_role("region", name="History")
@@ -143,7 +142,7 @@ def test_each_call_that_fails_is_told_where_it_stands_and_the_rest_works(
     def fail(route: Route) -> None:
         route.fulfill(status=status, body=json.dumps({"error_code": code, "message": "Not this time"}))
 
-    page = opened(registry)
+    page = opened(registry, None)
     for call, region in CALLS.items():
         fails = re.compile(re.escape(call))
         page.route(fails, fail)
@@ -161,7 +160,7 @@ def test_each_call_that_fails_is_told_where_it_stands_and_the_rest_works(
 
 def test_a_registry_that_is_slow_is_said_to_be_slow_and_shown_when_it_answers(registry: Server, opened: Opens) -> None:
     held: list[Route] = []
-    page = opened(registry)
+    page = opened(registry, None)
     page.route("**/usage?*", lambda route: held.append(route))  # noqa: PLW0108 - Playwright marks what it is given
     page.goto(f"{registry.url}/console/subjects/orders-value")
     usage = page.get_by_role("region", name="Usage")
@@ -172,7 +171,7 @@ def test_a_registry_that_is_slow_is_said_to_be_slow_and_shown_when_it_answers(re
 
 
 def test_a_verdict_that_does_not_come_is_told_beside_what_is_written(registry: Server, opened: Opens) -> None:
-    page = opened(registry)
+    page = opened(registry, None)
     page.route("**/verdict", lambda route: route.abort())
     page.goto(f"{registry.url}/console/subjects/orders-value/edit")
     verdict = page.get_by_role("region", name="Verdict")

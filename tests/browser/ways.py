@@ -6,6 +6,7 @@ from typing import Protocol
 from playwright.sync_api import Locator, Page, expect
 
 MOST_STEPS = 150
+HAS_FOCUS = "element === document.activeElement"
 
 
 class Way(Protocol):
@@ -64,8 +65,12 @@ class ByKeyboard:
 
     def _reach(self, target: Locator) -> None:
         expect(target).to_be_visible()
+        # To find it anew at each step would take most of the time; what was drawn anew meanwhile is.
+        held = target.element_handle()
         for _ in range(MOST_STEPS):
-            if target.evaluate("element => element === document.activeElement"):
-                return
+            if held.evaluate(f"element => !element.isConnected || {HAS_FOCUS}"):
+                if target.evaluate(f"element => {HAS_FOCUS}"):
+                    return
+                held = target.element_handle()
             self.page.keyboard.press("Tab")
         raise AssertionError(f"no way leads to {target}")
