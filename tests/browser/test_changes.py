@@ -49,6 +49,7 @@ def text(page: Page) -> Locator:
     return page.get_by_label("Text of the schema")
 
 
+SELECTED = "field => field.value.slice(field.selectionStart, field.selectionEnd)"
 TWO = (field("id", "string"), field("zip", "string"))
 
 
@@ -95,7 +96,18 @@ def test_what_a_change_means_for_old_and_new_readers(come: Come, bench: Registry
     expect(verdict).to_contain_text("New readers can read what version 1 wrote.")
     expect(verdict).to_contain_text("Old readers with version 1 may fail on what this schema writes.")
     expect(verdict).to_contain_text("BACKWARD permits it: move readers to this schema before writers.")
-    expect(verdict).to_contain_text("READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1")
+    expect(verdict).to_contain_text("READER_FIELD_MISSING_DEFAULT_VALUE")
+    way.choose(verdict.get_by_role("button", name=re.compile(r"^Line \d+, column 7 of version 1$")))
+    expect(way.page.locator("tr:focus code")).to_have_text('"name": "zip",')
+    bench.ask("PUT", f"/config/{name}", {"compatibility": "NONE"})
+    way.write(
+        text(way.page),
+        json.dumps(
+            {**json.loads(record(named(name), TWO[0], field("note", "int"))), "doc": "🙂"}, ensure_ascii=False, indent=1
+        ),
+    )
+    way.choose(verdict.get_by_role("button", name=re.compile(r"^Line \d+, column \d+$")))
+    assert text(way.page).evaluate(SELECTED) == '"name": "note",'
     bench.ask("PUT", f"/config/{name}", {"compatibility": "FULL_TRANSITIVE"})
     way.write(text(way.page), record(named(name), TWO[0], field("note", "string")))
     expect(verdict).to_contain_text("Refused: 2 problems")

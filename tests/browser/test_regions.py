@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from sigla.regions.installed import told_of_setting
-from tests.browser.conftest import Come, Look, Opens, settled
+from tests.browser.conftest import NARROW_AND_DARK, Come, Look, Opens, settled
 from tests.browser.filled import SCRIPTS
 from tests.browser.test_pages import violations
 from tests.protocol.clients.server import Server, run, serving
@@ -55,6 +55,25 @@ def test_who_takes_writes_and_what_would_a_forced_promotion_lose(come: Come, reg
     way.choose(page.get_by_role("button", name="Copy: Promote it, because the primary is lost"))
     expect(page.get_by_text("Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == f"sigla promote {regions.follower.url} --force"
+
+
+BROKEN = """() => [...document.querySelectorAll(".commands .word")].filter(
+  each => each.getClientRects().length > 1 || each.offsetHeight > 1.5 * parseFloat(getComputedStyle(each).lineHeight)
+).map(each => each.textContent)"""
+"""Words of commands that go on in another line."""
+
+
+def test_a_command_goes_on_in_another_line_between_its_words_alone(regions: Regions, opened: Opens) -> None:
+    """An option that is broken is another one, to the eye: `--` and `force`."""
+    page = opened(regions.primary, "regions", NARROW_AND_DARK)
+    settled(page)
+    expect(page.locator(".commands .word").filter(has_text="--force")).to_be_visible()
+    for width in range(270, 420, 10):
+        page.set_viewport_size({"width": width, "height": NARROW_AND_DARK.height})
+        assert page.evaluate(BROKEN) == [], width
+    command = f"sigla promote {regions.follower.url} --force"
+    expect(page.get_by_text(command, exact=True)).to_be_visible()
+    assert page.get_by_text(command, exact=True).evaluate("each => each.textContent") == command
 
 
 def test_how_far_is_this_follower_behind(come: Come, regions: Regions) -> None:

@@ -94,6 +94,24 @@ def test_why_version_2_breaks_who_reads_version_1(come: Come, registry: Registry
     expect(page.get_by_role("row", name=re.compile("READER_FIELD_MISSING_DEFAULT_VALUE"))).to_be_visible()
 
 
+def test_where_in_either_text_stands_what_readers_fail_on(come: Come, registry: Registry) -> None:
+    """New readers fail on a field of theirs, old ones on one of theirs; both texts are shown laid out."""
+    way = come(registry, "subjects/orders-value/diff/1/2")
+    page = way.page
+    text = page.get_by_role("region", name="Text, line by line")
+    for card, said in (("Backward", '"name": "at",'), ("Forward", '"type": "int",')):
+        place = page.get_by_role("region", name=card).get_by_role("listitem").filter(has_text=said)
+        version = {"Backward": 2, "Forward": 1}[card]
+        button = place.get_by_role("button", name=re.compile(rf"^Line \d+, column 7 of version {version}$"))
+        way.choose(button)
+        line = button.inner_text().split()[1].rstrip(",")
+        row = text.locator("tr:focus")
+        expect(row).to_be_in_viewport()
+        expect(row.locator("code")).to_have_text(said)
+        expect(row.get_by_role("cell").nth(2 - version)).to_have_text("")
+        expect(row.get_by_role("cell").nth(version - 1)).to_have_text(line)
+
+
 def test_which_level_is_in_force_and_from_where(come: Come, registry: Registry) -> None:
     way = come(registry, "subjects/%3A.eu%3Acustomers-value")
     shown(way, "compatibility and mode")

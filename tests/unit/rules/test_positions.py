@@ -4,7 +4,7 @@ from textwrap import dedent
 
 import pytest
 
-from sigla.rules.positions import of_path, told_position
+from sigla.rules.positions import Counterparts, Position, Positions, told_position
 
 AVRO = """\
 {
@@ -36,6 +36,10 @@ message Order {
   enum State { NEW = 0; }
 }
 """
+
+
+def of_path(text: str, schema_type: str, path: str) -> Position:
+    return Positions(text, schema_type).of(path)
 
 
 @pytest.mark.parametrize(
@@ -91,3 +95,34 @@ def test_what_is_not_there_is_shown_at_the_beginning() -> None:
 def test_a_parser_says_itself_where_it_failed(sentence: str, position: tuple[int, int]) -> None:
     """Its place is the one that counts."""
     assert told_position(dedent("12345\n67"), sentence) == position
+
+
+OLD = """{"name": "Order", "fields": [{"name": "id", "type": "long"}, {"name": "zip", "type": "string"},
+  {"name": "lines", "type": ["null", {"type": "array", "items": {"name": "Line", "fields": [{"name": "sku"}]}}]}]}"""
+NEW = """{"name": "Order", "fields": [{"name": "note", "type": "string"}, {"name": "lines", "type": [
+  {"type": "array", "items": {"name": "Line", "fields": [{"name": "at"}, {"name": "sku"}]}}, "null"]},
+  {"name": "id"}]}"""
+
+
+@pytest.mark.parametrize(
+    "path, found",
+    [
+        ("/", ""),
+        ("/fields/0", "/fields/2"),
+        ("/fields/0/type", "/fields/2"),
+        ("/fields/1", "/fields"),
+        ("/fields/1/type", "/fields"),
+        ("/fields/2/type/1/items/fields/0", "/fields/1/type/0/items/fields/1"),
+        ("/fields/2/type/0", "/fields/1/type/1"),
+        ("/fields/9", "/fields"),
+        ("/fields/x", "/fields"),
+        ("/name/0", "/name"),
+    ],
+)
+def test_a_path_through_an_older_schema_leads_to_the_same_field_of_a_newer_one(path: str, found: str) -> None:
+    assert Counterparts(OLD, NEW).of(path) == found
+
+
+def test_a_path_through_what_cannot_be_read_stays_as_it_is() -> None:
+    assert Counterparts(OLD, "// a person's own words\n{}").of("/fields/1") == "/fields/1"
+    assert Counterparts("[" * 100_000, NEW).of("/fields/1") == "/fields/1"

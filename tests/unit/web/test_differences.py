@@ -51,6 +51,8 @@ def test_a_difference_has_its_changes_and_who_reads_whom(orders: Client) -> None
     assert told["backward"] == {"compatible": True, "findings": []}
     (finding,) = told["forward"]["findings"]
     assert (finding["rule"], finding["path"], told["full"]) == ("TYPE_MISMATCH", "/fields/0/type", False)
+    stored = orders("GET", "/subjects/orders/versions/1").json["schema"]
+    assert (finding["line"], stored[finding["column"] - 1 :]) == (1, '"type":"int"}]}'), "in the text of the reader"
 
 
 def test_a_difference_goes_either_way(orders: Client) -> None:

@@ -97,7 +97,9 @@ def _run(args: argparse.Namespace) -> int:
     versions = (old.schema, new.schema) if old.schema and new.schema else None
     policy = "LENIENT" if args.lenient else STRICT
     try:
-        told = difference(old.parsed, new.parsed, LANGUAGES, policy=policy, versions=versions)
+        told = difference(
+            old.parsed, new.parsed, LANGUAGES, policy=policy, versions=versions, texts=(old.text, new.text)
+        )
     except (CheckAbandoned, Malformed) as given_up:
         raise Misuse(f"{args.old} and {args.new} cannot be compared: {given_up}.") from None
     told = diff_told.with_spelling(told, old.text, new.text)

@@ -49,6 +49,7 @@ def compare_versions(
                 LANGUAGES,
                 policy=view.config.policy or STRICT,
                 versions=(old_body.schema, new_body.schema),
+                texts=(old_body.schema.text, new_body.schema.text),
             )
         except CheckAbandoned as abandoned:
             raise InvalidSchema(reason=abandoned.message) from abandoned

@@ -68,7 +68,7 @@ def _verdict(
         judged = judge(resources, subject, draft, normalize=normalize, expect=expect)
         if isinstance(judged, Decided):
             return DraftVerdict(judged.record)
-        applied = None if judged.view.importing else _applied(resources, judged)
+        applied = None if judged.view.importing else _applied(resources, judged, draft)
         version = number_of(resources, judged)
     except Refusal as refusal:
         if refusal.status not in _OF_THE_DRAFT:
@@ -79,7 +79,7 @@ def _verdict(
     return DraftVerdict(Record(schema, guid, subject, version, id), is_new=True, applied=applied)
 
 
-def _applied(resources: Resources, understood: Understood) -> Applied:
+def _applied(resources: Resources, understood: Understood, draft: Draft) -> Applied:
     view = understood.view
     level = check.level_of(resources, view)
     rule = Applied(level, LEVELS[level].against, view.config.group)
@@ -91,8 +91,9 @@ def _applied(resources: Resources, understood: Understood) -> Applied:
     with suppress(Refusal):
         old = check.newest(resources, view)
         if old is not None:
-            policy = view.config.policy or STRICT
-            backward, forward = readings(old.parsed, understood.offered.parsed, LANGUAGES, policy=policy)
+            policy, new = view.config.policy or STRICT, understood.offered.parsed
+            texts = (old.parsed.canonical, draft.text or new.canonical)
+            backward, forward = readings(old.parsed, new, LANGUAGES, policy=policy, texts=texts)
             return replace(rule, backward=backward, forward=forward)
     return rule
 

@@ -37,13 +37,15 @@ class Objection:
     """One message of a check, and what it rests on.
 
     finding: the difference, where the message tells of one. direction: who cannot read whom, then. version: of the
-    earlier schema. quotes: the message objects to nothing, it says what was compared.
+    earlier schema. reader: the schema that the path of the finding leads through. quotes: the message objects to
+    nothing, it says what was compared.
     """
 
     message: str
     finding: Finding | None = None
     direction: Direction | None = None
     version: Version | None = None
+    reader: Parsed | None = None
     quotes: bool = False
 
 
@@ -167,7 +169,7 @@ def _compared(
         yield Objection(abandoned.message, direction=direction, version=old.version)
         return
     for finding in findings:
-        yield Objection(language.sentence(finding, *direction.value), finding, direction, old.version)
+        yield Objection(language.sentence(finding, *direction.value), finding, direction, old.version, reader)
 
 
 def _quoted(canonical: str) -> str:

@@ -13,6 +13,7 @@ from sigla.languages.outline import CHANGED, Locate, Outlines, SchemaChange, Tou
 from sigla.model import Finding, Parsed, Schema
 from sigla.rules.beside import version_parts
 from sigla.rules.compatibility import Direction
+from sigla.rules.positions import Position, Positions
 
 OTHER_TYPE: Final = "Incompatible because of different schema type"
 
@@ -31,10 +32,11 @@ class Sameness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ToldFinding:
-    """A finding with its message, word for word as a check has it."""
+    """A finding with its message, word for word as a check has it. position: in the text of the schema that reads."""
 
     finding: Finding
     message: str
+    position: Position
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +77,12 @@ def difference(
     *,
     policy: str = STRICT,
     versions: tuple[Schema, Schema] | None = None,
+    texts: tuple[str, str] | None = None,
 ) -> Difference:
     """All that is between two schemas. Raises CheckAbandoned where that is more than can be told, and Malformed.
 
     Who reads whom is what a check at FULL would say: both comparisons share one budget, and the changes have their own.
-    versions: what is stored of the two, where both are versions.
+    versions: what is stored of the two, where both are versions. texts: as of `readings`.
     """
     budget = Budget()
     others = (
@@ -90,26 +93,37 @@ def difference(
     if old.language != new.language:
         change = SchemaChange(CHANGED, "schema type", ("(schema)",), ("(schema)",), old.language, new.language)
         return Difference(
-            Sameness.DIFFERENT, (SeenChange(change), *others), *readings(old, new, languages, policy=policy)
+            Sameness.DIFFERENT,
+            (SeenChange(change), *others),
+            *readings(old, new, languages, policy=policy, texts=texts),
         )
     language = languages[new.language]
     outlines = _outlined(old, new, language)
     found = changes(outlines.old, outlines.new, budget)
-    backward, forward = readings(old, new, languages, policy=policy)
+    backward, forward = readings(old, new, languages, policy=policy, texts=texts)
     seen = _seen(found, outlines, backward, forward, budget)
     return Difference(_sameness(old, new, found), (*seen, *others), backward, forward)
 
 
 def readings(
-    old: Parsed, new: Parsed, languages: Mapping[str, Language], *, policy: str = STRICT
+    old: Parsed,
+    new: Parsed,
+    languages: Mapping[str, Language],
+    *,
+    policy: str = STRICT,
+    texts: tuple[str, str] | None = None,
 ) -> tuple[Readability, Readability]:
-    """Backward, whether the new one reads what the old one wrote; and forward. Both share one budget."""
+    """Backward, whether the new one reads what the old one wrote; and forward. Both share one budget.
+
+    texts: what people see of the two, where that is not what is stored.
+    """
     if old.language != new.language:
         refused = Readability(given_up=OTHER_TYPE)
         return refused, refused
     language, shared = languages[new.language], Budget()
-    forward = _reading(old, new, language, shared, policy, direction=Direction.OLD_READS_NEW)
-    backward = _reading(new, old, language, shared, policy, direction=Direction.NEW_READS_OLD)
+    in_old, in_new = (Positions(text, new.language) for text in texts or (old.canonical, new.canonical))
+    forward = _reading(old, new, language, shared, policy, positions=in_old, direction=Direction.OLD_READS_NEW)
+    backward = _reading(new, old, language, shared, policy, positions=in_new, direction=Direction.NEW_READS_OLD)
     return backward, forward
 
 
@@ -127,14 +141,25 @@ def _sameness(old: Parsed, new: Parsed, found: Sequence[SchemaChange]) -> Samene
 
 
 def _reading(
-    reader: Parsed, writer: Parsed, language: Language, budget: Budget, policy: str, *, direction: Direction
+    reader: Parsed,
+    writer: Parsed,
+    language: Language,
+    budget: Budget,
+    policy: str,
+    *,
+    positions: Positions,
+    direction: Direction,
 ) -> Readability:
+    """positions: in the text of the reader."""
     try:
         findings = language.compare(reader, writer, budget, policy)
     except CheckAbandoned as given_up:
         return Readability(given_up=given_up.message)
     return Readability(
-        tuple(ToldFinding(finding, language.sentence(finding, *direction.value)) for finding in findings)
+        tuple(
+            ToldFinding(finding, language.sentence(finding, *direction.value), positions.of(finding.path))
+            for finding in findings
+        )
     )
 
 
@@ -186,7 +211,14 @@ def _form_of_change(seen: SeenChange) -> dict[str, object]:
 def form_of_reading(reading: Readability) -> dict[str, object]:
     """Who can read whom as JSON."""
     findings = [
-        {"rule": told.finding.rule, "path": told.finding.path, "message": told.message} for told in reading.findings
+        {
+            "rule": told.finding.rule,
+            "path": told.finding.path,
+            "message": told.message,
+            "line": told.position.line,
+            "column": told.position.column,
+        }
+        for told in reading.findings
     ]
     given_up = [] if reading.given_up is None else [{"message": reading.given_up}]
     return {"compatible": reading.compatible, "findings": findings + given_up}

@@ -7,10 +7,11 @@ leads as far as what is written there: the last of its steps that can be found i
 import json
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from sigla.languages.protobuf.tokens import TOKEN
 
@@ -33,24 +34,82 @@ def told_position(text: str, sentence: str) -> Position:
     if found := _TOLD.search(sentence):
         return Position(int(found[1]), int(found[2]))
     if found := _TOLD_CHARACTER.search(sentence):
-        return _position(text, min(int(found[1]), len(text)))
+        return _position(_line_starts(text), min(int(found[1]), len(text)))
     return BEGINNING
 
 
-def of_path(text: str, schema_type: str, path: str) -> Position:
-    """Where the path of a finding leads, as far as it can be followed in this text."""
-    places = _PLACES[schema_type](text) if schema_type in _PLACES else {}
-    steps = [step for step in path.removeprefix("#").split("/") if step]
-    while steps:
-        found = places.get("/".join(steps))
-        if found is not None:
-            return _position(text, found)
-        steps.pop()
-    return _position(text, places.get("", 0))
+class Positions:
+    """Where the paths of findings lead in a text, which is read once, and not before the first of them."""
+
+    def __init__(self, text: str, schema_type: str) -> None:
+        self._text = text
+        self._type = schema_type
+
+    def of(self, path: str) -> Position:
+        """As far as the path can be followed."""
+        steps = [step for step in path.removeprefix("#").split("/") if step]
+        while steps:
+            found = self._places.get("/".join(steps))
+            if found is not None:
+                return _position(self._starts, found)
+            steps.pop()
+        return _position(self._starts, self._places.get("", 0))
+
+    @cached_property
+    def _places(self) -> Mapping[str, int]:
+        return _PLACES[self._type](self._text) if self._type in _PLACES else {}
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        return _line_starts(self._text)
 
 
-def _position(text: str, offset: int) -> Position:
-    starts = [0, *(found.end() for found in re.finditer("\n", text))]
+class Counterparts:
+    """Where paths that lead through one text of JSON lead in another, as far as both have what they pass.
+
+    Members of lists are found by their names: a field is the same one in another place.
+    """
+
+    def __init__(self, text: str, other: str) -> None:
+        self._texts = text, other
+
+    def of(self, path: str) -> str:
+        """The path in the second text; the same where either is not JSON."""
+        if self._trees is None:
+            return path
+        (tree, other), found = self._trees, ""
+        for step in path.split("/")[1:]:
+            if isinstance(tree, dict) and isinstance(other, dict) and step in tree and step in other:
+                tree, other, at = tree[step], other[step], step
+            elif isinstance(tree, list) and isinstance(other, list) and step.isdecimal() and int(step) < len(tree):
+                tree = tree[int(step)]
+                same = next((at for at, each in enumerate(other) if _called(each) == _called(tree)), None)
+                if same is None:
+                    break
+                other, at = other[same], str(same)
+            else:
+                break
+            found += f"/{at}"
+        return found
+
+    @cached_property
+    def _trees(self) -> tuple[Any, Any] | None:
+        try:
+            return json.loads(self._texts[0]), json.loads(self._texts[1])
+        except (ValueError, RecursionError):
+            return None
+
+
+def _called(member: Any) -> Any:
+    """A field and a named type by their names, what has none by its type."""
+    return member.get("name", member.get("type")) if isinstance(member, dict) else member
+
+
+def _line_starts(text: str) -> Sequence[int]:
+    return [0, *(found.end() for found in re.finditer("\n", text))]
+
+
+def _position(starts: Sequence[int], offset: int) -> Position:
     line = bisect_right(starts, offset)
     return Position(line, offset - starts[line - 1] + 1)
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Final, cast
 
 from sigla.errors import Incompatible, Refusal
-from sigla.rules.compatibility import Objection
-from sigla.rules.positions import BEGINNING, Position, of_path, told_position
+from sigla.model import Finding, Version
+from sigla.rules.compatibility import Direction, Objection
+from sigla.rules.positions import BEGINNING, Counterparts, Position, Positions, told_position
 from sigla.rules.remedies import OTHER_LANGUAGE, remedy
 
 
@@ -34,7 +35,8 @@ def problems_of(text: str, schema_type: str, refusal: Refusal) -> tuple[Problem,
     """What is wrong with the schema, one problem at least. text, schema_type: of the schema that was refused."""
     found = _objections_of(refusal)
     if found:
-        return tuple(_of_objection(text, schema_type, each, refusal.code) for each in found)
+        places = _Places(text, schema_type)
+        return tuple(_of_objection(places, schema_type, each, refusal.code) for each in found)
     sentence = refusal.message
     return (Problem(str(refusal.code), sentence, sentence, refusal.code, told_position(text, sentence)),)
 
@@ -52,7 +54,26 @@ _BARE: Final = re.compile(
 )
 
 
-def _of_objection(text: str, schema_type: str, objection: Objection, code: int) -> Problem:
+class _Places:
+    """Where in the schema that was refused people look for what objections are about."""
+
+    def __init__(self, text: str, schema_type: str) -> None:
+        self._text = text
+        self._is_avro = schema_type == "AVRO"
+        self._positions = Positions(text, schema_type)
+        self._from: dict[Version | None, Counterparts] = {}
+
+    def of(self, objection: Objection, finding: Finding) -> Position:
+        """What an old reader lacks is looked for by its path in that reader: in Avro, paths count fields."""
+        reader = objection.reader
+        if objection.direction is not Direction.OLD_READS_NEW or reader is None or not self._is_avro:
+            return self._positions.of(finding.path)
+        if objection.version not in self._from:
+            self._from[objection.version] = Counterparts(reader.canonical, self._text)
+        return self._positions.of(self._from[objection.version].of(finding.path))
+
+
+def _of_objection(places: _Places, schema_type: str, objection: Objection, code: int) -> Problem:
     message = _for_people(objection.message)
     direction, finding, version = objection.direction, objection.finding, objection.version
     reader = direction.value[0] if direction else ""
@@ -64,7 +85,7 @@ def _of_objection(text: str, schema_type: str, objection: Objection, code: int) 
         message,
         objection.message,
         code,
-        of_path(text, schema_type, finding.path),
+        places.of(objection, finding),
         finding.path,
         reader,
         version,

@@ -41,9 +41,10 @@ _PROBLEM: Final = _object(
     "remedy",
 )
 
-_READING: Final = _object(
-    {"compatible": FLAG, "findings": _list(_object({"rule": TEXT, "path": TEXT, "message": TEXT}, "rule", "path"))}
+_FINDING: Final = _object(
+    {"rule": TEXT, "path": TEXT, "message": TEXT, "line": NUMBER, "column": NUMBER}, "rule", "path", "line", "column"
 )
+_READING: Final = _object({"compatible": FLAG, "findings": _list(_FINDING)})
 _APPLIED: Final = _object(
     {
         "level": TEXT,

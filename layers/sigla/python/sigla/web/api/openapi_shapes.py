@@ -77,7 +77,7 @@ _READING = _object(
     "compatible",
     "findings",
     compatible=FLAG,
-    findings=_list(_object("message", rule=TEXT, path=TEXT, message=TEXT)),
+    findings=_list(_object("message", rule=TEXT, path=TEXT, message=TEXT, line=NUMBER, column=NUMBER)),
 )
 _OF_KIND: dict[str, Shape] = {
     "text": TEXT_OR_NULL,

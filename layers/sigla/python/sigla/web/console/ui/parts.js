@@ -191,9 +191,14 @@ export function Table({ label, head, children, class: name }) {
   </div>`;
 }
 
-/** A sentence in which what stands between backticks is code. @param {{text: string}} given */
+/** A command. @param {{text: string}} given */
+export function Command({ text }) {
+  return html`<code>${text.split(" ").map((each, at) => html`${at > 0 && " "}<span class="word">${each}</span>`)}</code>`;
+}
+
+/** A sentence in which what stands between backticks is a command. @param {{text: string}} given */
 export function Sentence({ text }) {
-  return text.split("`").map((each, at) => (at % 2 ? html`<code>${each}</code>` : each));
+  return text.split("`").map((each, at) => (at % 2 ? html`<${Command} text=${each} />` : each));
 }
 
 /** Tokens that stand for no key and no person. @type {Record<string, string>} */

@@ -6,8 +6,9 @@ import { ask, change, draftOf, GIVEN_UP_MS, keepDraft, query, segment, useAsked,
 import { Change } from "../changes.js";
 import { Editor } from "../editor.js";
 import { References } from "../references.js";
+import { offsetOf, telling } from "../places.js";
 import { readable } from "../schema_text.js";
-import { Findings, Texts } from "./diff.js";
+import { Findings, FindingsOfStored, Texts } from "./diff.js";
 
 /** @typedef {{name: string, subject: string, version: number}} Reference */
 /** @typedef {{text: string, type: string, references: Reference[], normalize: boolean}} Draft */
@@ -68,6 +69,7 @@ function Written({ subject, latest, type }) {
   const judged = useVerdict(subject, draft);
   const editor = useRef(/** @type {HTMLTextAreaElement | undefined} */ (undefined));
   const caller = useCaller();
+  const [target, setTarget] = useState(/** @type {import("./diff.js").Target | undefined} */ (undefined));
   const write = (/** @type {Partial<Draft>} */ part) =>
     setDraft((/** @type {Draft} */ before) => {
       const now = { ...before, ...part };
@@ -92,7 +94,7 @@ function Written({ subject, latest, type }) {
         <${Editor} text=${draft.text} marked=${problems.map((/** @type {any} */ each) => each.line)} write=${(/** @type {string} */ text) => write({ text })} field=${editor} />
       </div>
       <div class="judged">
-        <${Verdict} judged=${judged} text=${draft.text} show=${(/** @type {any} */ at) => point(editor.current, at)} />
+        <${Verdict} judged=${judged} text=${draft.text} latest=${latest} show=${(/** @type {any} */ at) => point(editor.current, at)} showOld=${setTarget} />
         ${draft.normalize && judged.isCurrent && judged.verdict?.schema && judged.verdict.schema !== draft.text &&
         html`<p><button class="quiet" onClick=${() => write({ text: readable(judged.verdict.schema, draft.type) })}>Show the normal form</button></p>`}
         <${Register} subject=${subject} draft=${draft} verdict=${judged.isCurrent ? judged.verdict : undefined} caller=${caller} />
@@ -103,19 +105,19 @@ function Written({ subject, latest, type }) {
           ${" "}<span class="hint">Put what has no meaning in one order, as with <span class="code">normalize=true</span>.</span></p>
       </div>
     </div>
-    ${latest && html`<${ChangesSince} latest=${latest} text=${draft.text} type=${draft.type} />`}
+    ${latest && html`<${ChangesSince} latest=${latest} text=${draft.text} type=${draft.type} target=${target} />`}
   `;
 }
 
 const LONGEST_LAID_OUT = 500_000;
 
-/** @param {{latest: any, text: string, type: string}} given */
-function ChangesSince({ latest, text, type }) {
+/** @param {{latest: any, text: string, type: string, target?: import("./diff.js").Target}} given */
+function ChangesSince({ latest, text, type, target }) {
   const settled = useSettled(text);
   return useMemo(
     () => html`<section aria-labelledby="texts"><h2 id="texts">Changes since version ${latest.version}</h2>
-      <${Texts} before=${latest} after=${{ schema: settled, schemaType: type }} /></section>`,
-    [latest, settled, type],
+      <${Texts} before=${latest} after=${{ schema: settled, schemaType: type }} target=${target} /></section>`,
+    [latest, settled, type, target],
   );
 }
 
@@ -173,10 +175,16 @@ function useVerdict(subject, draft) {
   return { ...state, isCurrent: state.of === of, again: () => setTurn(turn + 1) };
 }
 
-/** @param {{judged: any, text: string, show: (problem: any) => void}} given */
-function Verdict({ judged, text, show }) {
+/** @typedef {import("../places.js").Place} Place */
+
+/**
+ * @param {{judged: any, text: string, latest?: any, show: (place: Place) => void, showOld: (target: import("./diff.js").Target) => void}} given
+ *   latest: the newest version. show, showOld: goes to a place in what is written, and in that version
+ */
+function Verdict({ judged, text, latest, show, showOld }) {
   const { verdict, failure, isCurrent, again } = judged;
-  const place = (/** @type {any} */ each) => (each.line === 1 && each.column === 1 ? "At the beginning" : `Line ${each.line}, column ${each.column}`);
+  const lines = text.split("\n");
+  const placeOf = (/** @type {Place} */ each) => telling(lines, each);
   return html`<section class=${`verdict ${verdict ? (verdict.accepted ? "good" : "bad") : ""} ${isCurrent ? "" : "stale"}`} aria-labelledby="verdict">
     <h2 id="verdict">Verdict</h2>
     <div role="status">
@@ -187,17 +195,26 @@ function Verdict({ judged, text, show }) {
     ${failure && html`<p>It cannot be checked.</p><${Problem} failure=${failure} again=${again} />`}
     ${verdict && !verdict.accepted &&
     html`<ol class="problems">
-      ${verdict.problems.map(
-        (/** @type {any} */ each) => html`<li>
-          <p><button class="quiet" onClick=${() => show(each)}>${place(each)}</button> <span class="code">${each.rule}</span></p>
+      ${verdict.problems.map((/** @type {any} */ each) => {
+        const place = placeOf(each);
+        const isBeginning = each.line === 1 && each.column === 1;
+        return html`<li>
+          <p><button class="quiet" onClick=${() => show(isBeginning ? each : place)}>${isBeginning ? "At the beginning" : `Line ${place.line}, column ${place.column}`}</button> <span class="code">${each.rule}</span></p>
           <p>${each.message}</p>
           ${each.against && html`<p class="hint">${each.reader === "old" ? `Version ${each.against} cannot read data of this schema.` : `This schema cannot read data of version ${each.against}.`}</p>`}
           ${each.remedy && html`<p><strong>What would help:</strong> ${each.remedy}</p>`}
-          ${line(text, each.line) && html`<pre class="excerpt"><code>${line(text, each.line)}</code></pre>`}
-        </li>`,
-      )}
+          ${/\w/.test(place.says) && html`<pre class="excerpt"><code>${place.says}</code></pre>`}
+        </li>`;
+      })}
     </ol>`}
-    ${verdict?.applied?.version && html`<${Readers} applied=${verdict.applied} isAccepted=${verdict.accepted} />`}
+    ${verdict?.applied?.version &&
+    html`<${Readers}
+      applied=${verdict.applied}
+      isAccepted=${verdict.accepted}
+      ofNew=${(/** @type {any[]} */ of) => html`<${Findings} of=${of} placeOf=${placeOf} show=${show} />`}
+      ofOld=${(/** @type {any[]} */ of) =>
+        html`<${FindingsOfStored} of=${of} stored=${latest?.version === verdict.applied.version ? latest : undefined} show=${(/** @type {Place} */ { line }) => showOld({ side: "old", line })} />`}
+    />`}
   </section>`;
 }
 
@@ -216,16 +233,16 @@ function Rule({ applied: { level, against, version, group } }) {
     ${ASKS[level.replace("_TRANSITIVE", "")] ?? ""}${version ? "." : ". There is no version yet to compare with."}</p>`;
 }
 
-/** Who reads whom, whether or not the level asks. @param {{applied: any, isAccepted: boolean}} given */
-function Readers({ applied: { level, version, backward, forward }, isAccepted }) {
+/** Who reads whom, whether or not the level asks. @param {{applied: any, isAccepted: boolean, ofNew: (findings: any[]) => any, ofOld: (findings: any[]) => any}} given ofNew, ofOld: draw what hinders new and old readers */
+function Readers({ applied: { level, version, backward, forward }, isAccepted, ofNew, ofOld }) {
   // What the level asks for stands among the problems.
   const isTold = (/** @type {boolean} */ isOfNew) => !isAccepted && (isOfNew ? /^(BACK|FULL)/ : /^(FOR|FULL)/).test(level);
   if (!backward) return html`<p class="hint">Version ${version} cannot be read, so nothing is known of its readers.</p>`;
   return html`<div class="readers">
     <p><strong>New readers</strong> ${backward.compatible ? `can read what version ${version} wrote.` : `may fail on what version ${version} wrote.${isAccepted ? ` ${level} permits it: let old data end before readers have this schema.` : ""}`}</p>
-    ${!isTold(true) && html`<${Findings} of=${backward.findings} />`}
+    ${!isTold(true) && ofNew(backward.findings)}
     <p><strong>Old readers</strong> ${forward.compatible ? `with version ${version} can read what this schema writes.` : `with version ${version} may fail on what this schema writes.${isAccepted ? ` ${level} permits it: move readers to this schema before writers.` : ""}`}</p>
-    ${!isTold(false) && html`<${Findings} of=${forward.findings} />`}
+    ${!isTold(false) && ofOld(forward.findings)}
   </div>`;
 }
 
@@ -236,21 +253,14 @@ function summary(verdict) {
   return `It would be accepted, as version ${verdict.version}${verdict.id ? `, with the id ${verdict.id}, which this content has already` : ", with a new id"}`;
 }
 
-/** A line that says something; empty for one of brackets. @param {string} text @param {number} number */
-function line(text, number) {
-  const found = (text.split("\n")[number - 1] ?? "").trim().slice(0, 200);
-  return /\w/.test(found) ? found : "";
-}
-
-/** Puts the cursor there. @param {HTMLTextAreaElement | undefined} field @param {{line: number, column: number}} at */
-function point(field, { line: number, column }) {
+/** Puts the cursor there. @param {HTMLTextAreaElement | undefined} field @param {Place} at */
+function point(field, at) {
   if (!field) return;
-  const before = field.value.split("\n").slice(0, number - 1);
-  const start = before.reduce((sum, each) => sum + each.length + 1, 0) + column - 1;
+  const start = offsetOf(field.value.split("\n"), at);
   const end = field.value.indexOf("\n", start);
   field.focus();
   field.setSelectionRange(start, end < 0 ? field.value.length : end);
-  field.scrollTop = Math.max(0, (number - 4) * parseFloat(getComputedStyle(field).lineHeight));
+  field.scrollTop = Math.max(0, (at.line - 4) * parseFloat(getComputedStyle(field).lineHeight));
 }
 
 /** @param {{subject: string, draft: Draft, verdict: any, caller: any}} given */

@@ -1,7 +1,7 @@
 /** Two regions of the registry: who takes writes, how far the other one is, what waits; and the commands that change it. */
 
 import { html } from "../vendor/preact.js";
-import { Answer, counted, Heading, Link, Table, Time } from "../parts.js";
+import { Answer, Command, counted, Heading, Link, Table, Time } from "../parts.js";
 import { REGISTRY, segment, useAsked } from "../registry.js";
 import { Copy } from "../schema_text.js";
 
@@ -131,7 +131,7 @@ function Commands({ here, other }) {
     <ul class="names commands">
       ${commands.map(([what, plain]) => {
         const command = `${plain}${named}`;
-        return html`<li key=${command}><span>${what}</span><div><code>${command}</code><${Copy} text=${command} label=${`Copy: ${what}`} /></div></li>`;
+        return html`<li key=${command}><span>${what}</span><div><${Command} text=${command} /><${Copy} text=${command} label=${`Copy: ${what}`} /></div></li>`;
       })}
     </ul>
   </section>`;
