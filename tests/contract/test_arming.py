@@ -43,7 +43,7 @@ def there(stores: Stores) -> Iterator[Region]:
 
 
 def arm(stores: Stores, there: Region) -> None:
-    giving.carried_out(armed(stores.region, there, CONTEXTS, names=NAMES, urls=URLS, now=NOW))
+    giving.carried_out(armed(stores.region, there, CONTEXTS, names=NAMES, urls=URLS, pair="p", now=NOW))
 
 
 def kinds(stores: Stores, there: Region) -> list[tuple[str, int, str]]:
@@ -78,7 +78,7 @@ def test_arming_that_is_cut_off_anywhere_is_done_again(stores: Stores, there: Re
     """Before each request, and after it: the same two roles, and a ceiling that the other region knows of."""
     stores.catalog.raise_counter(".", SchemaId(20))
     for cut in range(100):
-        course = armed(stores.region, there, CONTEXTS, names=NAMES, urls=URLS, now=NOW)
+        course = armed(stores.region, there, CONTEXTS, names=NAMES, urls=URLS, pair=f"p{cut}", now=NOW)
         try:
             answer = None
             for _ in range(cut):
@@ -86,6 +86,7 @@ def test_arming_that_is_cut_off_anywhere_is_done_again(stores: Stores, there: Re
         except StopIteration:
             break
     assert kinds(stores, there) == [("primary", 1, "b-1"), ("joining", 0, "A")]
+    assert len({role.pair for role in (stores.region.role(), there.role()) if role}) == 1
     own, told = stores.region.look(".").counter, there.look(".").counter
     assert own is not None
     assert told is not None
@@ -188,7 +189,7 @@ def test_a_region_that_is_lost_is_followed_by_another_and_no_id_is_given_twice(
 
 def armed_again(stores: Stores, new: Region) -> None:
     giving.carried_out(
-        armed(stores.region, new, CONTEXTS, names=("a-2", "c-1"), urls=("A", "C"), now=NOW),
+        armed(stores.region, new, CONTEXTS, names=("a-2", "c-1"), urls=("A", "C"), pair="q", now=NOW),
     )
 
 
@@ -212,7 +213,9 @@ def test_arming_once_more_that_is_cut_off_anywhere_is_done_again(stores: Stores,
     lose(stores, there)
     with third(stores) as new:
         for cut in range(100):
-            course = armed(stores.region, new, CONTEXTS, names=(f"a{cut}", f"c{cut}"), urls=("A", "C"), now=NOW)
+            course = armed(
+                stores.region, new, CONTEXTS, names=(f"a{cut}", f"c{cut}"), urls=("A", "C"), pair=f"p{cut}", now=NOW
+            )
             try:
                 answer = None
                 for _ in range(cut):
@@ -255,6 +258,6 @@ def test_a_silent_region_leaves_the_registry_without_a_role(stores: Stores, ther
             raise StoreError("silent")
 
     with pytest.raises(StoreError):
-        giving.carried_out(armed(stores.region, Silent(), CONTEXTS, names=NAMES, urls=URLS, now=NOW))  # type: ignore[arg-type]  # it answers nothing
+        giving.carried_out(armed(stores.region, Silent(), CONTEXTS, names=NAMES, urls=URLS, pair="p", now=NOW))  # type: ignore[arg-type]  # it answers nothing
     assert stores.region.role() is None
     assert there.role() is None

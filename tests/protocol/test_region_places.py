@@ -190,7 +190,7 @@ def test_who_cannot_begin_to_follow_ends_with_a_sentence(tmp_path: Path) -> None
         assert (ended.returncode, ended.stdout, ended.stderr.count("\n")) == (2, "", 1), ended.stderr
         return ended.stderr
 
-    with other_product() as elsewhere:
+    with other_product([]) as elsewhere:
         assert "cannot be followed: another server answers there" in refused(elsewhere)
     with serving(tmp_path / "a", "--auth") as a:
         for user in (wrong, small, {}):
@@ -237,14 +237,17 @@ def made_key(data: Path, name: str, kind: str) -> str:
 
 
 @contextmanager
-def other_product() -> Iterator[str]:
-    """It answers everything with a page."""
+def other_product(sent: list[str]) -> Iterator[str]:
+    """It answers everything with a page. sent: gets the methods of what comes."""
 
     class Page(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            sent.append(self.command)
             self.send_response(200)
             self.end_headers()
-            self.wfile.write(b"<html>Welcome</html>")
+            self.wfile.write(b"<html>Welcome</html>" * (self.command != "HEAD"))
+
+        do_HEAD = do_POST = do_GET  # noqa: N815 - as the base calls them
 
         def log_message(self, *_: object) -> None:
             """Nothing."""
@@ -280,9 +283,13 @@ def test_another_registry_where_the_primary_was_is_told_nothing_and_not_believed
                 assert (answer.status, answer.json["error_code"]) == (500, 50003), asked
             assert b.ask("GET", "/subjects").json == ["known"]
         assert other.ask("GET", "/subjects").json == ["more", "others"]
-    with other_product() as url, serving(tmp_path / "b", "--follow", url) as b:
+    sent = list[str]()
+    with other_product(sent) as url, serving(tmp_path / "b", "--follow", url) as b:
+        written = b.ask("POST", "/subjects/mine/versions", LONG).json
+        assert (written["error_code"], "not known" in written["message"]) == (50003, False)
         assert b.ask("GET", "/schemas/ids/1/schema").body == b'"int"'
         assert b.ask("GET", "/schemas/ids/2").json["error_code"] == 50003
+    assert set(sent) == {"GET", "HEAD"}, "it is asked who it is, and is written nothing"
 
 
 def test_who_is_to_be_abandoned_is_told_so_that_a_person_knows_it(tmp_path: Path) -> None:

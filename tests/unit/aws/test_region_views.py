@@ -42,7 +42,9 @@ class Two:
 
     def arm(self) -> None:
         contexts = [DEFAULT_CONTEXT, *self.a.catalog.contexts()]
-        carried_out(armed(self.a.region, self.b.region, contexts, names=("A", "B"), urls=URLS, now=self.clock.now()))
+        carried_out(
+            armed(self.a.region, self.b.region, contexts, names=("A", "B"), urls=URLS, pair="p", now=self.clock.now())
+        )
 
     def views(self, here: AwsStore, there: AwsStore | None = None) -> AwsRegionViews:
         """As of a function that has just started."""

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Final
 
 from sigla import __version__, authentication, observe
@@ -23,6 +23,7 @@ from sigla.settings import NONE, PREFIX, InvalidSetting, Settings
 from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import Ownership
 from sigla.web import app, gateway
+from sigla.web.paired import PairedTable
 from sigla.web.registries import OfRegistry
 from sigla.web.threads.read_notes import ReadNotes, read_notes
 
@@ -45,21 +46,28 @@ def function(settings: Settings, environ: Environ, extension: Extension, opened:
     return edge.function(own, handler, environ, extension)
 
 
-def _table(settings: Settings, own: Instance) -> app.MakeTable | None:
-    """What answers in one of two regions; None in others. Raises InvalidSetting."""
+def _table(settings: Settings, own: Instance) -> app.MakeTable:
+    """What answers. Raises InvalidSetting."""
     if (other := own.other) is None:
-        return None
+        return partial(PairedTable, own.has_pair)
     from sigla.remote.failures import RemoteMisused
     from sigla.remote.primary import RemotePrimary  # who has one region needs no client of HTTP
     from sigla.web.two_regions import AskedRegion, TwoRegionsTable
 
     clock = SystemClock()
-    try:
-        there = RemotePrimary(settings.region_url, "", clock) if settings.region_url else None
-    except RemoteMisused as wrong:
-        raise InvalidSetting(f"{PREFIX}REGION_URL: {wrong}") from None
+
+    @cache
+    def there(pair: str) -> RemotePrimary:
+        return RemotePrimary(settings.region_url, "", clock, pair=pair)
+
+    if settings.region_url:
+        try:
+            there("")
+        except RemoteMisused as wrong:
+            raise InvalidSetting(f"{PREFIX}REGION_URL: {wrong}") from None
     is_marked = other.store.handed_ids.is_marked
-    return partial(TwoRegionsTable, AskedRegion(there, other.standing, clock, other.brought_back, is_marked))
+    asked = AskedRegion(there if settings.region_url else None, other.standing, clock, other.brought_back, is_marked)
+    return partial(TwoRegionsTable, asked, own.has_pair)
 
 
 def any_foreign(owners: Collection[Ownership]) -> bool:

@@ -48,6 +48,7 @@ from sigla.stores.clock import SystemClock
 from sigla.stores.ownership import OwnAudits, OwnBodies, OwnCatalog, Ownership, OwnReads, OwnTally, OwnZones
 from sigla.web import app
 from sigla.web.http.rate import Rate
+from sigla.web.paired import no_pair
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
@@ -70,7 +71,7 @@ class Instance(NamedTuple):
     """What a function works with. calls: those to AWS. counts: of bodies, from where they came.
 
     ownership: None where the identity is not compared. issuer_keys: where those of issuers are; None: they are asked.
-    other: what is for the other one of two regions; None where a registry has one.
+    other: what is for the other one of two regions; None where a registry has one. has_pair: as of `web.paired`.
     """
 
     registry: Registry
@@ -81,6 +82,7 @@ class Instance(NamedTuple):
     ownership: Ownership | None = None
     issuer_keys: Callable[[], KeySource] | None = None
     other: OtherRegionParts | None = None
+    has_pair: Callable[[str], bool] = no_pair
 
 
 @contextmanager
@@ -137,7 +139,8 @@ class TableAndBucket:
             if other:
                 registry = replace(registry, catalog=other.catalog(registry))
             calls = self.clients.calls
-            yield Instance(registry, store.keys, calls, self.ring, counts, ownership, lambda: store.issuer_keys, other)
+            has_pair, issuer_keys = store.region.has_pair, lambda: store.issuer_keys
+            yield Instance(registry, store.keys, calls, self.ring, counts, ownership, issuer_keys, other, has_pair)
 
 
 @contextmanager

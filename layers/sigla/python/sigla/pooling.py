@@ -25,6 +25,7 @@ from sigla.settings import PREFIX, InvalidSetting, Settings, listed
 from sigla.stores.kinds import store_row
 from sigla.web import app, gateway, registries
 from sigla.web.api.beside import DESCRIPTION, description
+from sigla.web.paired import PairedTable
 
 BESIDE = frozenset([DESCRIPTION])
 """Paths of what is of no registry."""
@@ -87,7 +88,7 @@ class _RouteTables:
 
     def table(self, found: Instance, options: app.HttpOptions) -> app.RouteTable:
         share = replace(options, rendered_bytes=options.rendered_bytes // self._share)
-        return app.RouteTable(found.registry, None, share, BESIDE)
+        return PairedTable(found.has_pair, found.registry, None, share, BESIDE)
 
 
 class LettingIn:

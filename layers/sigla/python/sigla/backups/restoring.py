@@ -10,7 +10,6 @@ give (`carrying.last_given`), and the ids in between mean nothing until they are
 """
 
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,6 +28,7 @@ from sigla.keys import file_component
 from sigla.model import SchemaId
 from sigla.ports.progress import Progress
 from sigla.ports.store import Store
+from sigla.regions.names import drawn_pair
 from sigla.registry.resources import Resources
 from sigla.registry.steps import numbering
 from sigla.settings import Address
@@ -183,7 +183,7 @@ def _opened(file: Path, folder: Path, contents: Contents, skip: int, progress: P
         with opening.directory(address) as store:
             given = {context: last_given(store, context) for context in contexts_of(store)}
             if (role := store.region.role()) is not None:
-                store.region.set_role(role, role.made_anew(secrets.token_hex(8)))
+                store.region.set_role(role, role.made_anew(drawn_pair()))
         with opening.writing(address, "restore") as writing:
             leave_out(writing.registry, given, skip)
             set_down_exporters(writing.registry)

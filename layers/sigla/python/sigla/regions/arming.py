@@ -42,17 +42,20 @@ def armed(
     *,
     names: tuple[str, str],
     urls: tuple[str, str],
+    pair: str,
     now: int,
 ) -> Course[None]:
     """Here is primary then, and there joins it. May be cut off anywhere, and be done again.
 
     contexts: all of the registry. there: has nothing yet, which is for the caller to look at. names, urls: of here and
-    of there; a name is drawn for each call, and is not used where the region has one. now: milliseconds since the
-    epoch. Raises AlreadyARegion, HasAFollower, NotTheFollower, ToAbandon, StoreError.
+    of there; a name is drawn for each call, and is not used where the region has one. pair: as of `Role`; drawn, and
+    not used where the registry has one. now: milliseconds since the epoch. Raises AlreadyARegion, HasAFollower,
+    NotTheFollower, ToAbandon, StoreError.
     """
     ours: Role | None = yield here.role
     theirs: Role | None = yield there.role
-    joining = replace(theirs or _JOINING, name=_name_of(theirs) or names[1], peer=urls[0])
+    pair = next((role.pair for role in (ours, theirs) if role and role.pair), pair)
+    joining = replace(theirs or _JOINING, name=_name_of(theirs) or names[1], peer=urls[0], pair=pair)
     if theirs is not None and not _may_join(theirs, joining, ours):
         raise AlreadyARegion(region=urls[1])
     if ours is not None and ours.peer != joining.name:
@@ -66,7 +69,7 @@ def armed(
         if seen.counter is not None and counter.ceiling - counter.next < rules.BLOCK // 2:
             told[context] = yield from _told_ceiling(there, context, epoch, counter.next + rules.BLOCK)
     role = ours or Role(FIRST, RegionKind.PRIMARY, armed=now)
-    followed = replace(role, name=_name_of(role) or names[0], peer=joining.name, at=urls[1], token="")
+    followed = replace(role, name=_name_of(role) or names[0], peer=joining.name, at=urls[1], token="", pair=pair)
     yield from _set(here, ours, followed)
     yield from _begun(here, epoch, told)
 

@@ -15,6 +15,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked, NextTold, Offer
 from sigla.ports.regions import Region
 from sigla.ports.replaying import Shipment, Shipper
+from sigla.regions.names import drawn_pair
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
 from sigla.regions.refusals import GIVEN_UP, SERVED_TWICE, NotFollowed
 from sigla.regions.replay import JournalPlace
@@ -185,7 +186,7 @@ class Followed:
         """A region that asks for a copy may follow. From now on this is one of two regions. Raises NotFollowed."""
         role = self._region.role()
         if role is None:
-            self._region.set_role(None, Role(1, RegionKind.PRIMARY, pair=secrets.token_hex(8)))
+            self._region.set_role(None, Role(1, RegionKind.PRIMARY, pair=drawn_pair()))
             self.begin()
         else:
             check_may_follow(role, "")

@@ -74,6 +74,11 @@ class RegionStanding:
         role = self._role()
         return role is not None and role.writes and role.adopts
 
+    def pair(self) -> str | None:
+        """As of `Role`, within the last minute; None before this region has a role. Raises StoreError."""
+        role = self._role()
+        return None if role is None else role.pair
+
     def _role(self) -> Role | None:
         self.kind()
         return self._seen[0].role if self._seen else None

@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import urlencode, urlsplit
 
 from sigla.errors import StoreError
-from sigla.ports.clock import Clock
+from sigla.ports.clock import Clock, Moment
 from sigla.ports.primary import FOLLOWER, PAIR, Forwarded, NextAsked, NextTold, NotSent
 from sigla.regions import wire
 from sigla.regions.refusals import NotFollowed
@@ -30,13 +30,17 @@ CONNECT_S: Final = 1.0
 """For so long a request that is sent on may take to be connected."""
 ANSWERS_S: Final = 3.0
 """A primary that is asked whether it answers does so in this time."""
+PROVEN_MS: Final = 60_000
+"""For so long after an answer of its pair the address is taken to be that of the primary when something is written."""
+_ASKING: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class RemotePrimary:
     """Any thread may ask. credentials: NAME:SECRET of an administrator there; empty where it is open.
 
-    pair: as of `Role`: what is sent on is for that registry; empty where it has none. Raises RemoteMisused for a URL of
-    another form.
+    pair: as of `Role`: what is sent on is for that registry; empty where it has none. A product that does not know of
+    pairs would carry out what is written there, and be noticed by its answer: so it is asked before, unless it has
+    answered lately. Raises RemoteMisused for a URL of another form.
     """
 
     def __init__(self, url: str, credentials: str, clock: Clock, *, pair: str = "") -> None:
@@ -53,6 +57,7 @@ class RemotePrimary:
         self._clock = clock
         self._lock = Lock()
         self._waiting: set[RemoteConnection] = set()
+        self._proven: Moment | None = None
         self._over = False
 
     def told(self, asked: NextAsked) -> NextTold:
@@ -99,20 +104,58 @@ class RemotePrimary:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
     def forward(self, method: str, target: str, headers: Mapping[str, str], body: bytes, whole_s: float) -> Forwarded:
+        since = self._clock.elapsed()
+        if method not in _ASKING:
+            self._prove()
+        left_s = whole_s - (self._clock.elapsed() - since) / 1000
+        return self._answered(method, target, {**headers, **self._own}, body, left_s)
+
+    def _prove(self) -> None:
+        """Raises NotSent where what answers is not known to be of the pair."""
+        if not self._pair or (self._proven and self._proven.is_younger(PROVEN_MS, self._clock)):
+            return
+        try:
+            self._look()
+        except StoreError as unproven:
+            raise NotSent(str(unproven)) from unproven
+
+    def answers(self) -> bool:
+        try:
+            return self._look().status < 500
+        except StoreError:
+            return False
+
+    def _look(self) -> Forwarded:
+        """What every registry answers to everybody: whose it is. It gets no credentials. Raises as `_answered`."""
+        return self._answered("HEAD", "/", {PAIR: self._pair} if self._pair else {}, b"", ANSWERS_S)
+
+    def _answered(self, method: str, target: str, headers: Mapping[str, str], body: bytes, whole_s: float) -> Forwarded:
+        """What the pair answers. Raises NotSent, StoreError."""
+        since = Moment.of(self._clock)
+        try:
+            found = self._asked_once(method, target, headers, body, whole_s)
+            self._check_pair(found)
+        except StoreError:
+            self._proven = None
+            raise
+        self._proven = since
+        return found
+
+    def _asked_once(
+        self, method: str, target: str, headers: Mapping[str, str], body: bytes, whole_s: float
+    ) -> Forwarded:
         with self._under_way(RemoteLimits(whole_s, whole_s - CONNECT_S, CONNECT_S)) as connection:
             try:
                 connection.connect()
             except OSError as silence:
                 raise NotSent(f"{self.shown} cannot be connected to ({silence})") from silence
             try:
-                connection.request(method, self._path + target, body or None, {**headers, **self._own})
+                connection.request(method, self._path + target, body or None, dict(headers))
                 answer = connection.getresponse()
                 said = {name.lower(): value for name, value in answer.getheaders()}
-                found = Forwarded(answer.status, said, answer.read())
+                return Forwarded(answer.status, said, answer.read())
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
-        self._check_pair(found)
-        return found
 
     def _check_pair(self, found: Forwarded) -> None:
         """Raises NotSent for another registry, which has done nothing; StoreError for one that does not say."""
@@ -121,14 +164,6 @@ class RemotePrimary:
         if said is None:
             raise StoreError(f"{self.shown} does not answer (what answers there says {found.status})")
         raise NotSent(f"another registry answers at {self.shown}")
-
-    def answers(self) -> bool:
-        try:
-            with self._under_way(RemoteLimits(ANSWERS_S, ANSWERS_S - CONNECT_S, CONNECT_S)) as connection:
-                connection.request("HEAD", f"{self._path}/health/live")
-                return connection.getresponse().status < 500
-        except (OSError, HTTPException, StoreError):
-            return False
 
     def interrupt(self) -> None:
         """By another thread: ends what others wait for."""

@@ -10,8 +10,9 @@
     silence         50003, and of a write that was sent on and not answered that it is not known whether it was done;
                     but what an id means is known by its body
 
-A request that was sent on is not sent on again. Callers are known by the keys of this region first; the credentials go
-along, so that those for writers are keys of both.
+A request that was sent on is not sent on again. None is before this region has a role, and with it the pair by which
+the other one is known: at the address in the settings another registry may answer. Callers are known by the keys of
+this region first; the credentials go along, so that those for writers are keys of both.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,6 +41,7 @@ from sigla.web.api.route import Route
 from sigla.web.api.unserved import not_forwarded
 from sigla.web.app import RouteTable
 from sigla.web.http.answer import Answer
+from sigla.web.paired import PairedTable
 from sigla.web.relaying import (
     BEHIND,
     COMPARES,
@@ -62,13 +64,13 @@ SILENT_MS: Final = 5_000
 
 @dataclass
 class AskedRegion:
-    """there: its API; None where that is not known. silent_until: nothing is sent on before, by `Clock.elapsed`.
+    """there: its API, by the pair of this registry; None where that is not known.
 
-    brought_back: whether what a write there has moved can be read here, which it waits for. is_marked: as of
-    `ports.handed_ids`, here.
+    silent_until: nothing is sent on before, by `Clock.elapsed`. brought_back: whether what a write there has moved can
+    be read here, which it waits for. is_marked: as of `ports.handed_ids`, here.
     """
 
-    there: Forwards | None
+    there: Callable[[str], Forwards] | None
     standing: RegionStanding
     clock: Clock
     brought_back: Callable[[Moved], bool]
@@ -78,11 +80,12 @@ class AskedRegion:
     def forward(self, call: Call, route: Route, body: bytes) -> Answer:
         """What it answers. Raises NotForwarded, OutcomeNotKnown, NotBackYet."""
         asks = route.access in (READ, OPEN)
-        if self.there is None or FORWARD in call.headers or self.clock.elapsed() < self.silent_until:
+        pair, is_silent = self.standing.pair(), self.clock.elapsed() < self.silent_until
+        if self.there is None or pair is None or FORWARD in call.headers or is_silent:
             raise not_forwarded(route, NotForwarded)
         patience_s = QUESTION_S if asks else WRITE_S
         try:
-            found = self.there.forward(call.method, target_of(call), headers_sent_on(call), body, patience_s)
+            found = self.there(pair).forward(call.method, target_of(call), headers_sent_on(call), body, patience_s)
         except StoreError as silence:
             self.silent_until = self.clock.elapsed() + SILENT_MS
             is_known_not_done = asks or isinstance(silence, NotSent)
@@ -154,33 +157,33 @@ _FOLLOWS: Final[Mapping[tuple[_Asks, _Came], tuple[_Doubted, _Then, _Then, _Then
 """What follows from what came of a request here."""
 
 
-class TwoRegionsTable(RouteTable):
-    """A `RouteTable` of either region."""
+class TwoRegionsTable(PairedTable):
+    """A `RouteTable` of either region. is_own: as of `PairedTable`."""
 
-    def __init__(self, other: AskedRegion, registry: Registry, *of_table: Any) -> None:
-        super().__init__(registry, *of_table)
+    def __init__(self, other: AskedRegion, is_own: Callable[[str], bool], registry: Registry, *of_table: Any) -> None:
+        super().__init__(is_own, registry, *of_table)
         meanings = AdoptedIds(registry.catalog, registry.bodies, lambda _: True, is_marked=other.is_marked)
         self._by_bodies = RouteTable(replace(registry, catalog=meanings), *of_table)
         self._other = other
         self._standing = other.standing
 
-    async def _answer(self, call: Call, receive: Receive) -> Answer:
+    async def _answered(self, call: Call, receive: Receive) -> Answer:
         if FORWARD not in call.headers:
-            return await self._answered(call, receive)
+            return await self._here_or_there(call, receive)
         with moved.noted() as notes:
-            answer = await self._answered(call, receive)
+            answer = await self._here_or_there(call, receive)
         if call.found is not None and call.found.route.access not in (READ, OPEN):
             answer.headers = (*answer.headers, (MOVED.encode(), moved.header_of(notes.moved).encode()))
         return answer
 
-    async def _answered(self, call: Call, receive: Receive) -> Answer:
+    async def _here_or_there(self, call: Call, receive: Receive) -> Answer:
         if call.method == "OPTIONS":
-            return await super()._answer(call, receive)
+            return await super()._answered(call, receive)
         self._check_wanted(call)
         call.found = self._dispatch.find(call.method, call.raw_path)
         route = call.found.route
         if route.access is OPEN or route.of_server:
-            return await super()._answer(call, receive)
+            return await super()._answered(call, receive)
         kept = await kept_body(receive, self._options.body_bytes)
         if self._goes_there(route):
             return await self._forwarded(call, route, kept)
@@ -189,7 +192,7 @@ class TwoRegionsTable(RouteTable):
         match self._then(route, answer):
             case _Then.AGAIN if not adopted and self._standing.adopts():
                 kept.again()
-                return await super()._answer(call, kept)
+                return await super()._answered(call, kept)
             case _Then.ASKED_THERE:
                 return await self._absent_here(call, route, kept)
             case _Then.REFUSED:
@@ -202,7 +205,7 @@ class TwoRegionsTable(RouteTable):
 
     async def _tried(self, call: Call, kept: KeptBody) -> Answer | Refusal | StoreError:
         try:
-            return await super()._answer(call, kept)
+            return await super()._answered(call, kept)
         except (Refusal, StoreError) as problem:
             return problem
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from sigla.model import DEFAULT_CONTEXT
 from sigla.regions.arming import armed
 from sigla.regions.giving import carried_out
-from sigla.regions.names import drawn_name
+from sigla.regions.names import drawn_name, drawn_pair
 
 if TYPE_CHECKING:
     from sigla.stores.dynamodb.store import AwsStore
@@ -19,4 +19,5 @@ def give_second_region(here: "AwsStore", there: "AwsStore") -> None:
     contexts = [DEFAULT_CONTEXT, *here.catalog.contexts()]
     names = drawn_name(here.place), drawn_name(there.place)
     urls = here.url, there.url
-    carried_out(armed(here.region, there.region, contexts, names=names, urls=urls, now=here.clock.now()))
+    course = armed(here.region, there.region, contexts, names=names, urls=urls, pair=drawn_pair(), now=here.clock.now())
+    carried_out(course)

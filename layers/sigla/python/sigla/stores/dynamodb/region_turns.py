@@ -11,6 +11,8 @@
     restored    nothing, before it has rejoined; nor does one whose other region was restored
     no role     nothing
 
+Two regions of before a registry had a pair get one: the primary draws it, and the follower takes it over from there.
+
 Each turn may be cut off, repeated, and done by several at once.
 """
 
@@ -23,6 +25,7 @@ from sigla.errors import Closed, StoreError
 from sigla.model import DEFAULT_CONTEXT
 from sigla.observe import Facts
 from sigla.regions import giving
+from sigla.regions.names import drawn_pair
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NoBlock
 from sigla.regions.replay import Verdict
@@ -102,6 +105,8 @@ class RegionTurns:
                 self._here.region.set_role(role, replace(role, open=False))
             return {"closed": True}
         if role.writes and theirs.kind is RegionKind.FOLLOWER:
+            if not role.pair and theirs.follows(role):
+                self._here.region.set_role(role, replace(role, pair=theirs.pair or drawn_pair()))
             return {"ceilings": self._tell_ceilings()}
         return {}
 
@@ -164,6 +169,8 @@ class RegionTurns:
             return {"restored": True}
         if _is_given_up(role, theirs):
             return {"given_up": True}
+        if not role.pair and theirs is not None and role.name and theirs.peer == role.name and theirs.pair:
+            self._here.region.set_role(role, replace(role, pair=theirs.pair))
         comparison = JournalComparison(self._here, self._there, role)
         verdicts = comparison.catch_up(until, back_ms=FAR_MS if self._far else NEAR_MS)
         now, waits = self._clock.now(), comparison.waits()

@@ -41,6 +41,13 @@ class AwsRegion:
         """As it was read last, with whatever else. Asks nothing."""
         return self._fence.known
 
+    def has_pair(self, pair: str) -> bool:
+        """Whether this is that of the registry, as of `Role`. The role is read where it was not met with this pair."""
+        role = self.met()
+        if role is None or role.pair != pair:
+            role = self.role()
+        return role is not None and role.pair == pair != ""
+
     def state(self) -> RegionState:
         """One question."""
         since, role, complete = self._fence.begin(), self._places.role(), self._places.complete()

@@ -35,7 +35,8 @@ class Call:
 
     client: the address that it came from. found, principal: where it leads and the name of the caller, once that is
     known. family: the class of a path that leads nowhere. media: what to answer in, once that is negotiated. relayed:
-    whether another region, which has shown who it is, sends it on: it keeps wrong secrets waiting itself.
+    whether another region, which has shown who it is, sends it on: it keeps wrong secrets waiting itself. pair: what
+    its answer says of the registry that it is for; empty where it names none.
     """
 
     __slots__ = (
@@ -46,6 +47,7 @@ class Call:
         "headers",
         "media",
         "method",
+        "pair",
         "principal",
         "query",
         "raw_path",
@@ -65,6 +67,7 @@ class Call:
         self.family = ""
         self.client: tuple[str, int] | None = scope.get("client")
         self.principal = ""
+        self.pair = NONE
         self.body_read = False
         self.media: bytes | None = None
         self.relayed = False

@@ -14,6 +14,8 @@ Who has written through this registry reads here what was written: an answer wai
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import eq
 from typing import Any, Final
 
 from starlette.types import Receive
@@ -22,7 +24,7 @@ from sigla.auth.permissions import OPEN, READ
 from sigla.errors import Refusal, StoreError, Unauthorized
 from sigla.observe import UNKNOWN_KEY
 from sigla.ports.clock import Clock
-from sigla.ports.primary import ANOTHER, FOLLOWER, MOVED, PAIR, NotSent
+from sigla.ports.primary import FOLLOWER, MOVED, NotSent
 from sigla.regions.adoption import AdoptedIds
 from sigla.regions.refusals import NotForwarded, OutcomeNotKnown
 from sigla.registry import Registry
@@ -35,6 +37,7 @@ from sigla.web.app import RouteTable
 from sigla.web.http.answer import Answer
 from sigla.web.local.forwarding import Sends
 from sigla.web.local.news import News
+from sigla.web.paired import PairedTable
 from sigla.web.relaying import (
     BEHIND,
     COMPARES,
@@ -73,39 +76,11 @@ class Following:
     pair: str = ""
 
 
-class RegionTable(RouteTable):
-    """A `RouteTable` of a registry that may have another region.
-
-    pair: as of `Role`; empty while it has none. What the region of another registry sends on is not carried out.
-    """
-
-    def __init__(self, pair: str, *of_table: Any) -> None:
-        super().__init__(*of_table)
-        self._pair = pair.encode()
-
-    async def _answer(self, call: Call, receive: Receive) -> Answer:
-        if call.headers.get(PAIR.encode(), self._pair) != self._pair:
-            raise not_forwarded(None)
-        return self._with_pair(call, await self._answered(call, receive))
-
-    async def _answered(self, call: Call, receive: Receive) -> Answer:
-        return await super()._answer(call, receive)
-
-    def _failed(self, call: Call, error: Exception) -> Answer:
-        return self._with_pair(call, super()._failed(call, error))
-
-    def _with_pair(self, call: Call, answer: Answer) -> Answer:
-        sent = call.headers.get(PAIR.encode())
-        if sent is not None:
-            answer.headers = (*answer.headers, (PAIR.encode(), sent if sent == self._pair else ANOTHER.encode()))
-        return answer
-
-
-class FollowingTable(RegionTable):
+class FollowingTable(PairedTable):
     """A `RouteTable` of a follower."""
 
     def __init__(self, following: Following, registry: Registry, *of_table: Any) -> None:
-        super().__init__(following.pair, registry, *of_table)
+        super().__init__(partial(eq, following.pair), registry, *of_table)
         self._following = following
         meanings = AdoptedIds(registry.catalog, registry.bodies, lambda _: True)
         self._by_bodies = RouteTable(replace(registry, catalog=meanings), *of_table)
@@ -226,15 +201,15 @@ class FollowingTable(RegionTable):
         await self._following.news.wait_for(lambda: self._following.reaches(position), COMES_BACK_S)
 
 
-class LeadingTable(RegionTable):
-    """A `RouteTable` of a registry that another one may follow. end: how far its journal reaches.
+class LeadingTable(PairedTable):
+    """A `RouteTable` of a registry that another one may follow. end: how far its journal reaches. pair: as of `Role`.
 
-    That is told to the region that follows, and to no client: who has a key for some subjects would count the commits
-    about all others by it.
+    The end is told to the region that follows, and to no client: who has a key for some subjects would count the
+    commits about all others by it.
     """
 
     def __init__(self, end: Callable[[], int], pair: str, *of_table: Any) -> None:
-        super().__init__(pair, *of_table)
+        super().__init__(partial(eq, pair), *of_table)
         self._end = end
 
     async def _answered(self, call: Call, receive: Receive) -> Answer:

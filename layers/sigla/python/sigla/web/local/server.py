@@ -29,12 +29,12 @@ from sigla.web.http.headers import Uuids
 from sigla.web.http.packing import Packing
 from sigla.web.local.connection import Connection
 from sigla.web.local.crowd import ARRIVING_BYTES, LAST_WORD_S, MOST_CONNECTIONS, Crowd
-from sigla.web.local.following import RegionTable
 from sigla.web.local.handshakes import Handshakes
 from sigla.web.local.metrics import CONTENT_TYPE, Counters, Source
 from sigla.web.local.pair import Pair
 from sigla.web.local.secured import Secured
 from sigla.web.local.supervisor import READY, STOPPING
+from sigla.web.paired import PairedTable, no_pair
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Scope, Worker
 from sigla.web.threads.workers import Workers
@@ -74,7 +74,7 @@ def application(
         workers=Workers(writer, reader, thinkers or Thinkers()),
         options=replace(options, watchers=(gathered,), fresh_id=Uuids(), packing=Packing()),
         beside=[*routes, *beside(counters, gathered, ready, options)],
-        table=table or partial(RegionTable, ""),
+        table=table or partial(PairedTable, no_pair),
         lifespan=lambda _: running([writer, reader], [gathered]),
     )
 

@@ -22,8 +22,8 @@ from sigla.web.api.beside import for_keys
 from sigla.web.http.headers import Uuids, picked
 from sigla.web.http.packing import Packing
 from sigla.web.local import server
-from sigla.web.local.following import RegionTable
 from sigla.web.local.metrics import CONTENT_TYPE, Counters, Source, as_page, dropped_lines, of_registries
+from sigla.web.paired import PairedTable, no_pair
 from sigla.web.registries import ByRegistry, Choice
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Scope, Worker
@@ -53,7 +53,7 @@ class RegistryAtWork:
         self.workers = (Worker(served.group, served.step), Worker(name="sigla-reader"))
         self.counters = Counters(stored=served.stored, dropped=None, ready=served.ready, more=served.more)
         self.options, self.gathered = _watched(served.options, self.counters, packing)
-        self.table = RegionTable("", served.registry, Workers(*self.workers, self.thinkers), self.options, paths)
+        self.table = PairedTable(no_pair, served.registry, Workers(*self.workers, self.thinkers), self.options, paths)
 
 
 class Several:

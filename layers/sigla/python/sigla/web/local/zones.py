@@ -22,8 +22,8 @@ from sigla.web.console.live import Watched
 from sigla.web.http.headers import Uuids
 from sigla.web.http.packing import Packing
 from sigla.web.local import server
-from sigla.web.local.following import RegionTable
 from sigla.web.local.metrics import Counters, Source
+from sigla.web.paired import PairedTable, no_pair
 from sigla.web.threads.thinkers import Thinkers
 from sigla.web.threads.worker import Scope, Worker
 from sigla.web.threads.workers import Workers
@@ -58,7 +58,9 @@ class Instance:
         self, registry: Registry, writer: Worker, thinkers: Thinkers, options: app.HttpOptions, beside: Collection[str]
     ) -> None:
         self.reader = Worker(largest=1, name="sigla-reader")
-        self.table = RegionTable("", registry, Workers(writer, self.reader, thinkers, every_read=True), options, beside)
+        self.table = PairedTable(
+            no_pair, registry, Workers(writer, self.reader, thinkers, every_read=True), options, beside
+        )
         self.busy = 0
 
 
