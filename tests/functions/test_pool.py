@@ -3,6 +3,7 @@
 import json
 import os
 import threading
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -25,6 +26,7 @@ from sigla.stores.ownership import EVENT
 from tests.contract.engines import REGION
 from tests.functions.deployed import Client, Deployment, deployed
 from tests.issuer import Issuer
+from tests.unit.web.test_gateway import function_url
 
 IDENTITY = "0123456789abcdef" * 2
 SCHEMA = {"schema": '"string"'}
@@ -72,6 +74,16 @@ def test_each_registry_has_ids_subjects_and_keys_of_its_own(deployment: Deployme
     assert [clients[name].get("/schemas/ids/2").status for name in ("pay", "ads")] == [200, 404]
     for name, other in (("ads", "pay"), ("pay", "default")):
         assert replace(clients[name], name=f"etl@{other}").get("/subjects").status == 401
+
+
+def test_none_of_them_carries_out_what_a_region_sends_on(deployment: Deployment) -> None:
+    """None has another region: the URL of the pool stands by mistake where that of a primary should."""
+    client = admins(deployment, deployment.instance(), "ads")["ads"]
+    shown = b64encode(f"{client.name}:{client.secret}".encode()).decode()
+    headers = {"Authorization": f"Basic {shown}", "X-Sigla-Pair": "0123456789abcdef"}
+    told = client.handler(function_url("POST", "/subjects/ads/versions", "", json.dumps(SCHEMA), headers=headers), None)
+    assert (json.loads(told["body"])["error_code"], told["headers"]["x-sigla-pair"]) == (50003, "another")
+    assert client.get("/subjects").body == []
 
 
 def test_the_host_name_goes_before_the_user_at_both_doors(deployment: Deployment) -> None:
