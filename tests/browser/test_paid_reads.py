@@ -83,18 +83,34 @@ def test_pages_that_leave_something_out_can_be_read_by_all(
 
 def test_a_picture_that_is_a_part_says_so_and_goes_on(registry: Server, opened: Opens) -> None:
     page = paid(opened(registry, None))
-    page.route(re.compile(r"/graph\?.*limit=10$"), as_a_part)
-    page.goto(f"{registry.url}/console/subjects/customers-value")
+    page.route(re.compile(r"/graph\?"), in_small_steps)
+    page.goto(f"{registry.url}/console/subjects/address-value")
     page.get_by_role("button", name="Show all references").click()
     picture = page.get_by_role("region", name="References from left to right")
     expect(page.get_by_text("This is a part, of 2 versions")).to_be_visible()
+    expect(picture.get_by_role("link")).to_have_count(2)
     page.get_by_role("button", name="Show more").last.click()
     expect(page.get_by_text("This is a part")).to_have_count(0)
-    expect(picture).to_be_visible()
+    expect(picture.get_by_role("link")).to_have_count(3)
+    for version in (1, 2):
+        expect(picture.get_by_role("link", name=f"customers-value version {version}", exact=True)).to_be_visible()
+    expect(picture.locator(".edge")).to_have_count(2)
+    expect(page.get_by_role("button", name="Show more")).to_have_count(0)
+
+
+def test_a_picture_that_cannot_go_on_says_so_and_stays(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry, None))
+    page.route(re.compile(r"/graph\?.*&at="), lambda route: route.abort())
+    page.goto(f"{registry.url}/console/subjects/address-value")
+    page.get_by_role("button", name="Show all references").click()
+    page.get_by_role("button", name="Show more").last.click()
+    expect(page.get_by_role("alert")).to_contain_text("The registry does not answer")
+    expect(page.get_by_role("region", name="References from left to right").get_by_role("link")).to_have_count(3)
+    expect(page.get_by_role("button", name="Show more")).to_be_enabled()
 
 
 def test_fields_go_on_to_earlier_versions(registry: Server, opened: Opens) -> None:
-    page = paid(opened(registry))
+    page = paid(opened(registry, None))
     page.route("**/fields/2", of_the_newest_versions)
     page.goto(f"{registry.url}/console/subjects/customers-value")
     page.get_by_role("button", name="Show fields").click()
@@ -118,7 +134,7 @@ def of_the_newest_versions(route: Route) -> None:
 
 
 def test_two_texts_are_asked_at_once_and_shown_before_the_comparison(registry: Server, opened: Opens) -> None:
-    page = paid(opened(registry))
+    page = paid(opened(registry, None))
     held: dict[str, Route] = {}
 
     def hold(route: Route) -> None:
@@ -135,9 +151,8 @@ def test_two_texts_are_asked_at_once_and_shown_before_the_comparison(registry: S
     expect(page.get_by_role("region", name="Backward")).to_be_visible()
 
 
-def as_a_part(route: Route) -> None:
-    answer = route.fetch()
-    route.fulfill(response=answer, json={**answer.json(), "more": True})
+def in_small_steps(route: Route) -> None:
+    route.continue_(url=route.request.url.replace("limit=14", "limit=2"))
 
 
 def test_where_nothing_refers_the_picture_says_so_when_it_was_asked_for(registry: Server, opened: Opens) -> None:

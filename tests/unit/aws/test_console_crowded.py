@@ -15,7 +15,7 @@ from infra.trips import Rounds
 from sigla.associations.nouns import WEAK, Association, Resource
 from sigla.keks import records
 from sigla.keks.nouns import Kek
-from sigla.model import BodyKey, Config, Settings, Subject, Version
+from sigla.model import BodyKey, Config, Reference, Settings, Subject, Version
 from sigla.ports.log import LogEntry, Matter
 from sigla.registry.fields import MOST_PAID
 from sigla.stores.dynamodb import histories, items
@@ -29,11 +29,13 @@ from tests.browser.paid_calls import CALLER, CALLS, of_subject
 from tests.build import NOW, FixedClock, a_row, a_text
 from tests.unit.aws.metering import metered
 from tests.unit.aws.test_console_trips import (
+    ASK,
     FIELDS,
     JSON,
     LOOK,
     MOST_TRIPS,
     MOST_UNITS,
+    QUERY,
     READ,
     Functions,
     rounds_of,
@@ -88,6 +90,7 @@ def referrer_rows(places: Places) -> Iterable[Action]:
         yield put(place, items.referrer_item(referrer, 0, row, Version(1), "nonce"))
 
 
+PICTURE: Final = "/console/api/graph?limit=14&step=true&"
 LONG: Final = Subject(".", "long-value")
 VERSIONS: Final = 10_000
 DIGESTS: Final = ("digest" * 7, "other digest" * 3)
@@ -107,7 +110,32 @@ def version_rows(places: Places) -> Iterable[Action]:
     )
 
 
-ROWS: Final = (context_rows, settings_rows, kek_rows, association_rows, holder_rows, version_rows, referrer_rows)
+WIDE: Final = Subject(".", "wide-value")
+
+
+def wide_rows(places: Places) -> Iterable[Action]:
+    """A version that references twenty of those above; twenty others of them reference it."""
+    referenced = tuple(Reference(f"R{at}", f"refers-{at:05}-value", Version(1)) for at in range(20))
+    row = a_row(1, id=2, references=referenced)
+    head = {"revision": 1, "nonce": "nonce", "at": NOW, "generation": 0, "highest": 1}
+    yield put(places.head(WIDE), items.named_item(WIDE) | head | {"newest": items.row_value(row)})
+    yield put(places.version(WIDE, 0, row.version), items.version_item(Stored(row, "nonce", (), DIGESTS)))
+    for at in range(20, 40):
+        referrer, other = Subject(".", f"refers-{at:05}-value"), a_row(1, id=2)
+        place = places.referrer(WIDE, row.version, referrer, other, "nonce")
+        yield put(place, items.referrer_item(referrer, 0, other, row.version, "nonce"))
+
+
+ROWS: Final = (
+    context_rows,
+    settings_rows,
+    kek_rows,
+    association_rows,
+    holder_rows,
+    version_rows,
+    referrer_rows,
+    wide_rows,
+)
 
 
 @pytest.fixture(scope="module")
@@ -189,12 +217,43 @@ def test_what_hangs_on_a_subject_is_told_as_a_part(crowded: Functions) -> None:
     assert told["referrers"]["more"]
 
 
-@pytest.mark.parametrize("of", ["a-value&version=1", "long-value&version=5000", "long-value&version=1"])
-def test_a_first_picture_costs_20_units_whatever_refers_to_it(crowded: Functions, of: str) -> None:
-    with metered(crowded.clients, ()) as meter:
-        told: Any = crowded.client()("GET", f"/console/api/graph?subject={of}&limit=10").json
-    assert meter.read <= MOST_UNITS
-    assert told["more"] == (len(told["nodes"]) == 10) == of.startswith("a-")
+def test_a_picture_and_each_step_further_cost_20_units_whatever_refers_to_it(crowded: Functions) -> None:
+    """The fifth step begins at versions to which nothing refers."""
+    call = f"GET {PICTURE}subject=a-value&version=1"
+    units, answer = cost(crowded, call, (ASK + QUERY, ASK))
+    seen, costs, ends = {each["subject"] for each in answer.json["nodes"]}, [units], answer.json["ends"]
+    assert len(seen) == 8
+    for _ in range(4):
+        at, ends = ends[-1:], ends[:-1]
+        units, answer = cost(crowded, f"{call}&at={quote(at[0], safe='')}", (QUERY, ASK))
+        seen |= {each["subject"] for each in answer.json["nodes"]}
+        costs.append(units)
+        ends += answer.json["ends"]
+    assert len(seen) == 8 + 4 * 14
+    at = "".join(f"&at={quote(each, safe='')}" for each in ends[:5])
+    units, answer = cost(crowded, f"{call}{at}", (QUERY * 5,))
+    assert (answer.json["nodes"], answer.json["more"]) == ([], False)
+    assert max(*costs, units) <= MOST_UNITS
+
+
+def test_a_picture_of_much_on_both_sides_costs_20_units_and_each_step_further_too(crowded: Functions) -> None:
+    call = f"GET {PICTURE}subject={WIDE.name}&version=1"
+    first, answer = cost(crowded, call, (ASK + QUERY, ASK * 2))
+    seen = {each["subject"] for each in answer.json["nodes"]}
+    assert len(seen) == 14
+    on_both_sides = [each for each in answer.json["ends"] if WIDE.name in each]
+    at = "".join(f"&at={quote(each, safe='')}" for each in on_both_sides)
+    further, answer = cost(crowded, f"{call}{at}", (ASK + QUERY, ASK * 2))
+    seen |= {each["subject"] for each in answer.json["nodes"]}
+    assert len(seen) == 14 + 14
+    assert max(first, further) <= MOST_UNITS
+
+
+@pytest.mark.parametrize("version", [5000, 1])
+def test_a_picture_of_one_version_does_not_read_the_others(crowded: Functions, version: int) -> None:
+    units, answer = cost(crowded, f"GET {PICTURE}subject=long-value&version={version}", (ASK + QUERY,))
+    assert (len(answer.json["nodes"]), answer.json["more"]) == (1, False)
+    assert units <= MOST_UNITS
 
 
 def test_fields_of_a_version_cost_20_units_and_two_trips_however_many_are_before_it(crowded: Functions) -> None:

@@ -10,6 +10,7 @@ from contextlib import ExitStack, closing
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
+from urllib.parse import quote
 
 import pytest
 
@@ -228,6 +229,28 @@ def test_a_history_with_names_is_two_trips(functions: Functions) -> None:
         answer: Any = functions.client()("GET", "/subjects/named-value/history?limit=21")
     assert [each["name"] for each in answer.json] == ["ada"]
     assert meter.seen == rounds
+
+
+@pytest.mark.parametrize(
+    "subject, rounds, number",
+    [
+        ("customers", (ASK + QUERY, ASK * 2), 4),  # between those that it references and that reference it
+        ("address", (ASK + QUERY, ASK), 3),
+        ("deep", (ASK + QUERY, ASK), 2),
+    ],
+)
+def test_a_picture_is_two_trips_and_each_step_further_is_two(
+    functions: Functions, subject: str, rounds: Rounds, number: int
+) -> None:
+    client, target = functions.client(), f"/console/api/graph?subject={subject}-value&version=1&limit=14"
+    told = expect_rounds(client, functions, f"{target}&step=true", rounds)
+    assert len(told["nodes"]) == number
+    while told["ends"]:
+        at = "".join(f"&at={quote(each, safe='')}" for each in told["ends"])
+        with metered(functions.clients, (QUERY * len(told["ends"]),), patience_s=2) as meter:
+            told = client("GET", f"{target}{at}").json
+        assert len(meter.seen) <= MOST_TRIPS
+        assert meter.read <= MOST_UNITS
 
 
 def test_fields_are_two_trips(functions: Functions) -> None:

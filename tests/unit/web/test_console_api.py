@@ -1,4 +1,4 @@
-"""`/console/api/`: verdicts on drafts, references as a graph, the caller."""
+"""`/console/api/`: verdicts on drafts, the caller, records, the log."""
 
 import json
 from base64 import b64encode
@@ -155,62 +155,6 @@ def test_each_rule_that_can_refuse_has_a_remedy_for_either_reader() -> None:
                 assert "{" not in said, (language, id)
 
 
-# --- graph -------------------------------------------------------------------------------------------------------
-
-
-def reference(name: str, subject: str, version: int = 1) -> dict[str, Any]:
-    return {"name": name, "subject": subject, "version": version}
-
-
-@pytest.fixture
-def linked(client: Client) -> Client:
-    """Street ← address ← customer ← order, and address ← depot; street has two versions."""
-    register(client, "street", record(field("s"), name="Street"))
-    register(client, "street", record(field("s"), field("n", default=""), name="Street"))
-    register(
-        client, "address", record(field("s", "Street"), name="Address"), references=[reference("Street", "street")]
-    )
-    for subject, name in (("customer", "Customer"), ("depot", "Depot")):
-        register(client, subject, record(field("a", "Address"), name=name),
-                 references=[reference("Street", "street"), reference("Address", "address")])  # fmt: skip
-    known = [reference("Street", "street"), reference("Address", "address"), reference("Customer", "customer")]
-    register(client, "order", record(field("c", "Customer"), name="Order"), references=known)
-    return client
-
-
-def drawn(told: Any) -> set[str]:
-    named = [f"{each['subject']} {each['version']}" for each in told["nodes"]]
-    return {f"{named[each['from']]} > {named[each['to']]}" for each in told["edges"]}
-
-
-def test_a_graph_leads_both_ways_and_through_others(linked: Client) -> None:
-    told = ask(linked, "GET", "/console/api/graph?subject=address")
-    assert {each["subject"] for each in told["nodes"]} == {"address", "street", "customer", "depot", "order"}
-    edges = drawn(told)
-    assert {"address 1 > street 1", "customer 1 > address 1", "depot 1 > address 1", "order 1 > customer 1"} <= edges
-    assert {each.get("name") for each in told["edges"] if each["from"] == 0} == {"Street"}
-    assert told["more"] is False
-
-
-def test_a_graph_of_one_version_has_no_other_of_its_subject(linked: Client) -> None:
-    told = ask(linked, "GET", "/console/api/graph?subject=street&version=2")
-    assert (len(told["nodes"]), told["edges"]) == (1, [])
-    assert linked("GET", "/console/api/graph?subject=street&version=9").status == 404
-    assert linked("GET", "/console/api/graph?subject=nowhere").json["error_code"] == 40401
-    assert linked("GET", "/console/api/graph").json["error_code"] == 40401
-
-
-def test_a_graph_has_a_bound_and_says_so(linked: Client) -> None:
-    told = ask(linked, "GET", "/console/api/graph?subject=address&limit=3")
-    assert (len(told["nodes"]), told["more"]) == (3, True)
-
-
-def test_a_soft_deleted_referrer_is_told_as_such(linked: Client) -> None:
-    linked("DELETE", "/subjects/order")
-    told = ask(linked, "GET", "/console/api/graph?subject=customer")
-    assert [each["deleted"] for each in told["nodes"] if each["subject"] == "order"] == [True]
-
-
 # --- the caller --------------------------------------------------------------------------------------------------
 
 
@@ -239,16 +183,6 @@ def test_a_caller_is_told_what_it_may_do(client: Client, registry: Registry) -> 
     writer = asked_by(registry, principal("ada", "writer", ["a-"]))
     told = ask(writer, "GET", "/console/api/caller")
     assert told == {"name": "ada", "may": ["read", "write"], "everything": False, "has": ["log"]}
-
-
-@pytest.mark.usefixtures("linked")
-def test_a_graph_stops_where_a_caller_may_not_look(registry: Registry) -> None:
-    """What a schema references is a part of it; what references it from beyond is not there."""
-    told = ask(asked_by(registry, principal("ada", "reader", ["address"])), "GET", "/console/api/graph?subject=address")
-    assert told["nodes"] == [
-        {"subject": "address", "version": 1, "id": 3, "deleted": False},
-        {"subject": "street", "version": 1},
-    ]
 
 
 # --- records -----------------------------------------------------------------------------------------------------

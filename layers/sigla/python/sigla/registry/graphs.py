@@ -1,14 +1,22 @@
-"""Whom does a subject reference, and who references it? Directly, and by way of others (GRAPH-1 to GRAPH-5)."""
+"""Whom does a subject reference, and who references it? Directly, and by way of others (GRAPH-1 to GRAPH-6).
 
-from collections.abc import Iterable, Iterator, Mapping
+A graph grows in steps. Each begins at ends: versions of which is not told yet what they reference, or what references
+them. What it finds has ends of its own. Where each read costs money, a person asks for some steps more.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
 from typing import Final, NamedTuple
 
 from sigla import effort
 from sigla.errors import SubjectNotFound, VersionNotFound
-from sigla.model import Row, SchemaId, Subject, Version
+from sigla.model import Reference, Referrer, Row, SchemaId, Subject, Version
+from sigla.ports.glances import ReferrerPlace
 from sigla.ports.subjects import VersionKey
 from sigla.registry.resources import Resources
+from sigla.registry.side_by_side import both, side_by_side
 from sigla.rules import names
 
 STEPS_OF_A_NODE: Final = 200
@@ -30,93 +38,159 @@ class GraphEdge(NamedTuple):
     name: str
 
 
+class Referenced(NamedTuple):
+    """An end: what a version references, but for the first ones, which are told."""
+
+    key: VersionKey
+    told: int = 0
+
+
+class Referring(NamedTuple):
+    """An end: what references a version, behind a place among these."""
+
+    key: VersionKey
+    place: ReferrerPlace | None = None
+
+
+End = Referenced | Referring
+
+
 @dataclass(slots=True)
 class Graph:
-    """What surrounds one subject, so many versions at most. more: whether there may be others than those told."""
+    """What surrounds one subject, or a part of that. ends: where it goes on."""
 
     subject: Subject
-    most: int
     nodes: dict[VersionKey, GraphNode] = field(default_factory=dict)
     edges: dict[tuple[VersionKey, VersionKey], GraphEdge] = field(default_factory=dict)
-    more: bool = False
+    ends: list[End] = field(default_factory=list)
 
-    @property
-    def room(self) -> int:
-        return self.most - len(self.nodes)
+    def add(self, node: GraphNode, *ends: End) -> None:
+        """ends: of a node that was not told before."""
+        if node.key not in self.nodes:
+            effort.pulse(STEPS_OF_A_NODE)
+            self.nodes[node.key] = node
+            self.ends += ends
 
-    def add(self, node: GraphNode) -> bool:
-        """Whether it is new, and there is room for it."""
-        if node.key in self.nodes:
-            return False
-        if not self.room:
-            self.more = True
-            return False
-        effort.pulse(STEPS_OF_A_NODE)
-        self.nodes[node.key] = node
-        return True
-
-    def connect(self, source: VersionKey, target: VersionKey, name: str) -> None:
-        """Adds an edge, if both ends are told."""
-        if source in self.nodes and target in self.nodes and (name or (source, target) not in self.edges):
+    def connect(self, source: VersionKey, target: VersionKey, name: str = "") -> None:
+        if name or (source, target) not in self.edges:
             self.edges[source, target] = GraphEdge(source, target, name)
 
 
-def graph(resources: Resources, subject: Subject, *, version: Version | None = None, most: int) -> Graph:
+def graph(
+    resources: Resources, subject: Subject, *, version: Version | None = None, most: int, is_step: bool = False
+) -> Graph:
     """All stored versions of a subject, or one of them, with what they reference and what references them.
 
-    Both go on from there: what is referenced, by what it references; what references, by what references it. No
-    more is read than there is room for. Raises SubjectNotFound, VersionNotFound.
+    Both go on from there: what is referenced, by what it references; what references, by what references it. is_step:
+    what is next to the versions alone; of one version in two trips. Raises SubjectNotFound, VersionNotFound.
     """
-    view = resources.ask(subject, versions=() if version is None else (version,))
-    named = [] if version is None else [view.row(version)]
-    rows = resources.catalog.history(view.subject) if version is None else [row for row in named if row is not None]
-    if not rows:
-        raise VersionNotFound(version=version) if view.head.highest else SubjectNotFound(subject=view.subject)
-    found = Graph(view.subject, most)
-    keys = {VersionKey(view.subject, row.version): row for row in rows}
-    begun = {key: row for key, row in keys.items() if found.add(_node(key, row))}
-    _add_referenced(resources, found, begun)
-    _add_referrers(resources, found, begun)
+    most_above = most // 2
+
+    def begun() -> Graph:
+        view = resources.ask(subject, versions=() if version is None else (version,))
+        named = resources.catalog.history(view.subject) if version is None else [view.row(version)]
+        rows = {VersionKey(view.subject, row.version): row for row in named if row is not None}
+        if not rows:
+            if version is not None and view.head.highest:
+                raise VersionNotFound(version=version)
+            raise SubjectNotFound(subject=view.subject)
+        ends = [Referenced(key) for key in rows]
+        found = Graph(view.subject, ends=[*map(Referring, rows), *ends[most:]])
+        _add_referenced(resources, found, ends[:most], max(0, most - most_above - len(rows)), rows)
+        return found
+
+    if version is None:
+        found = begun()
+    else:
+        own = Referring(VersionKey(subject, version))
+        found, referrers = both(resources, begun, lambda: _referrers(resources, own, most_above))
+        if own in found.ends:  # and no alias has led elsewhere
+            found.ends.remove(own)
+            _add_referring(found, own, referrers, most_above)
+    while found.ends and len(found.nodes) < most and not is_step:
+        ends, found.ends = found.ends, []
+        _grow(resources, found, ends, most - len(found.nodes))
     return found
+
+
+def graph_beyond(resources: Resources, subject: Subject, ends: Sequence[End], most: int) -> Graph:
+    """What is next to these ends, in two trips: so many other versions at most."""
+    found = Graph(subject)
+    _grow(resources, found, ends, most)
+    return found
+
+
+def _grow(resources: Resources, found: Graph, ends: Sequence[End], most: int) -> None:
+    """Adds so many versions at most beside those that the ends are of; half of them for each way, if there are two."""
+    below = [each for each in ends if isinstance(each, Referenced)]
+    above = [each for each in ends if isinstance(each, Referring)]
+    most_above = most // 2 if below else most
+    above, waiting = above[:most_above], above[most_above:]
+    found.ends += waiting
+    most_each = most_above // len(above) if above else 0
+    _, pages = both(
+        resources,
+        lambda: _add_referenced(
+            resources,
+            found,
+            below,
+            most - most_each * len(above),
+            resources.catalog.rows_of([each.key for each in below]),
+        ),
+        lambda: side_by_side(resources, [partial(_referrers, resources, end, most_each) for end in above]),
+    )
+    for end, page in zip(above, pages, strict=True):
+        _add_referring(found, end, page, most_each)
+
+
+def _add_referenced(
+    resources: Resources, found: Graph, ends: Sequence[Referenced], most: int, rows: Mapping[VersionKey, Row]
+) -> None:
+    """rows: of the versions that the ends are of."""
+    edges: list[GraphEdge] = []
+    targets: dict[VersionKey, None] = {}
+    for key, told in ends:
+        if key not in rows:
+            continue
+        found.add(_node(key, rows[key]))
+        for at, edge in enumerate(_edges(key, rows[key])[told:], told):
+            if edge.target not in found.nodes and edge.target not in targets:
+                if len(targets) == most:
+                    found.ends.append(Referenced(key, at))
+                    break
+                targets[edge.target] = None
+            edges.append(edge)
+    stored = resources.catalog.rows_of([*targets])
+    for key in targets:
+        row = stored.get(key)
+        found.add(_node(key, row), *([Referenced(key)] if row is not None and row.references else ()))
+    for edge in edges:
+        found.connect(*edge)
+
+
+def _referrers(resources: Resources, end: Referring, most: int) -> list[tuple[Version, Referrer]]:
+    """What the caller may not see is not told of."""
+    return list(islice(resources.catalog.referrers_after(*end.key, end.place, glance=most), most)) if most else []
+
+
+def _add_referring(found: Graph, end: Referring, referrers: Sequence[tuple[Version, Referrer]], most: int) -> None:
+    """most: so many were asked for; where there are as many, there may be others."""
+    if referrers:
+        found.add(GraphNode(end.key, None, None))
+    for _, each in referrers:
+        source = VersionKey(each.subject, each.version)
+        found.add(GraphNode(source, each.id, each.deleted), Referring(source))
+        found.connect(source, end.key)
+    if len(referrers) == most:
+        found.ends.append(Referring(end.key, ReferrerPlace.of(referrers[-1])) if referrers else end)
 
 
 def _node(key: VersionKey, row: Row | None) -> GraphNode:
     return GraphNode(key, None, None) if row is None else GraphNode(key, row.id, row.deleted)
 
 
-def _add_referenced(resources: Resources, found: Graph, rows: Mapping[VersionKey, Row]) -> None:
-    while rows:
-        edges = [edge for key, row in rows.items() for edge in _edges(key, row)]
-        targets = list(dict.fromkeys(edge.target for edge in edges if edge.target not in found.nodes))
-        stored = resources.catalog.rows_of(targets[: found.room])
-        added = [key for key in targets if found.add(_node(key, stored.get(key)))]
-        for edge in edges:
-            found.connect(*edge)
-        rows = {key: stored[key] for key in added if key in stored}
+def _edges(key: VersionKey, row: Row) -> list[GraphEdge]:
+    def target(of: Reference) -> VersionKey:
+        return VersionKey(names.reference_target(of.subject, key.subject.context), Version(of.version))
 
-
-def _edges(key: VersionKey, row: Row) -> Iterator[GraphEdge]:
-    for each in row.references:
-        target = names.reference_target(each.subject, key.subject.context)
-        yield GraphEdge(key, VersionKey(target, Version(each.version)), each.name)
-
-
-def _add_referrers(resources: Resources, found: Graph, rows: Iterable[VersionKey]) -> None:
-    """What the caller may not see is not told of."""
-    while keys := sorted(set(rows), key=_place):
-        rows = []
-        for target in keys:
-            if not found.room:
-                found.more = True
-                return
-            for _, each in resources.catalog.referrers_after(*target, None, glance=found.room + 1):
-                source = VersionKey(each.subject, each.version)
-                if found.add(GraphNode(source, each.id, each.deleted)):
-                    rows.append(source)
-                elif found.more:
-                    return
-                found.connect(source, target, "")
-
-
-def _place(key: VersionKey) -> tuple[str, int]:
-    return key.subject.qualified, key.version
+    return [GraphEdge(key, target(each), each.name) for each in row.references]

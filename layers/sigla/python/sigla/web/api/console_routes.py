@@ -8,7 +8,7 @@ from sigla.errors import SchemaNotFound
 from sigla.languages import LANGUAGES
 from sigla.web.api.endpoints import console
 from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, ID_SCOPE, NO_SUBJECT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
-from sigla.web.api.queries import FLAG, TEXT, Limit, Query, Text, Word
+from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Query, Text, Word
 from sigla.web.api.route import Body, Route
 
 MOST_NODES: Final = 500
@@ -34,7 +34,9 @@ CONSOLE_ROUTES: Final = (
           operation="Compatibility check"),
     Route("GET", "/console/api/graph", READ, console.graph, "Whom a subject references, and who references it",
           "Graph", query=(Query("subject", TEXT, "Its name"), Query("version", TEXT, "One version alone"),
-                          Query("limit", Limit(MOST_NODES), "How many versions to tell at most")),
+                          Query("limit", Limit(MOST_NODES), "How many versions to tell at most"),
+                          Query("step", FLAG, "What is next to it alone, and where that goes on"),
+                          Query("at", TEXTS, "What is next to these ends, as a step told them; five at most")),
           refuses=NO_VERSION, lists=True),
     Route("GET", "/console/api/subjects/{subject}/stakes", READ, console.stakes,
           "What hangs on a subject: its versions, who references it, and who reads it", "Stakes",

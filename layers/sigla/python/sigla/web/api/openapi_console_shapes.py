@@ -219,7 +219,9 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
             ),
             "edges": _list(_object({"from": NUMBER, "to": NUMBER, "name": TEXT}, "name")),
             "more": FLAG,
-        }
+            "ends": _list(TEXT),
+        },
+        "ends",
     ),
     "SchemaFieldPart": _part(
         _object(

@@ -1,6 +1,8 @@
 """What the console asks beyond the API: useful by itself, and in no client's way."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from sigla.errors import SubjectNotFound
 from sigla.journal.log_entries import form_of_entry
@@ -15,9 +17,12 @@ from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers, requests
 from sigla.web.api.wire import console as wire
-from sigla.web.api.wire.parts import read_version_place
+from sigla.web.api.wire.parts import read_graph_end, read_version_place
 from sigla.web.http.answer import Answer
 from sigla.web.http.refusals import NoSuchArgument
+
+MOST_ENDS: Final = 5
+"""So many ends of a graph are gone on from at once: with 14 versions beyond them for 20 read units of DynamoDB."""
 
 
 def found(
@@ -68,12 +73,18 @@ def verdict(exchange: Exchange, registry: Registry, *, normalize: bool) -> Answe
     return json_answer(wire.draft_verdict(found))
 
 
-def graph(exchange: Exchange, registry: Registry, *, subject: str, version: str, limit: int) -> Answer:
+def graph(
+    exchange: Exchange, registry: Registry, *, subject: str, version: str, limit: int, step: bool, at: Sequence[str]
+) -> Answer:
     scope = exchange.scope(subject)
     if scope is None:
         raise SubjectNotFound(subject=subject)
+    if at:
+        found = graphs.graph_beyond(registry, scope, [read_graph_end(each) for each in at[:MOST_ENDS]], limit)
+        return json_answer(wire.graph(found, tells_ends=True))
     number: Version | None = read_names.version(version) if version else None
-    return json_answer(wire.graph(graphs.graph(registry, scope, version=number, most=limit)))
+    found = graphs.graph(registry, scope, version=number, most=limit, is_step=step)
+    return json_answer(wire.graph(found, tells_ends=step))
 
 
 def stakes(exchange: Exchange, registry: Registry, *, version: str) -> Answer:

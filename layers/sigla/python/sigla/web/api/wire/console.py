@@ -20,7 +20,7 @@ from sigla.rules.difference import form_of_reading
 from sigla.rules.problems import Problem
 from sigla.web.api.wire import bind, text
 from sigla.web.api.wire.answers import found_subject
-from sigla.web.api.wire.parts import told_referrer
+from sigla.web.api.wire.parts import graph_end, told_referrer
 from sigla.web.http.refusals import BadRequest
 
 Json = dict[str, Any]
@@ -191,10 +191,10 @@ def other_region_shown(found: OtherRegionView) -> Json:
     return told if found.lacking is None else {**told, "lacking": [*found.lacking]}
 
 
-def graph(found: Graph) -> Json:
+def graph(found: Graph, *, tells_ends: bool) -> Json:
     """Edges name nodes by their places in the list."""
     places = {key: at for at, key in enumerate(found.nodes)}
-    return {
+    told: Json = {
         "subject": found.subject.qualified,
         "nodes": [
             {"subject": key.subject.qualified, "version": key.version}
@@ -206,5 +206,6 @@ def graph(found: Graph) -> Json:
             {"from": places[source], "to": places[target]} | ({"name": name} if name else {})
             for source, target, name in found.edges.values()
         ],
-        "more": found.more,
+        "more": bool(found.ends),
     }
+    return told | ({"ends": [graph_end(each) for each in found.ends]} if tells_ends else {})

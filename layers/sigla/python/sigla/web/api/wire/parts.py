@@ -7,6 +7,8 @@ from urllib.parse import quote, unquote
 from sigla.associations.nouns import Association
 from sigla.model import Referrer, Row, SchemaId, Subject, Version
 from sigla.ports.glances import AssociationPlace, ReferrerPlace
+from sigla.ports.subjects import VersionKey
+from sigla.registry.graphs import End, Referenced, Referring
 from sigla.registry.parts import ListPart
 from sigla.web.api.queries import number
 from sigla.web.http.refusals import NoSuchArgument
@@ -36,7 +38,11 @@ def told_referrer(found: tuple[Version, Referrer]) -> dict[str, Any]:
 
 
 def referrer_place(found: tuple[Version, Referrer]) -> str:
-    referenced, subject, id, version = ReferrerPlace.of(found)
+    return _place_text(ReferrerPlace.of(found))
+
+
+def _place_text(place: ReferrerPlace) -> str:
+    referenced, subject, id, version = place
     return _joined((str(referenced), subject.context, subject.name, str(id), str(version)))
 
 
@@ -48,6 +54,29 @@ def read_referrer_place(said: str) -> ReferrerPlace | None:
     return ReferrerPlace(
         Version(number(referenced)), Subject(context, name), SchemaId(number(id)), Version(number(version))
     )
+
+
+_REFERENCED, _REFERRING = "referenced", "referring"
+
+
+def graph_end(end: End) -> str:
+    subject, version = end.key
+    if isinstance(end, Referenced):
+        way, place = _REFERENCED, str(end.told)
+    else:
+        way, place = _REFERRING, "" if end.place is None else _place_text(end.place)
+    return _joined((way, subject.context, subject.name, str(version), place))
+
+
+def read_graph_end(said: str) -> End:
+    """Raises NoSuchArgument for what `graph_end` never tells."""
+    way, context, name, version, place = _parted(said, 5)
+    key = VersionKey(Subject(context, name), Version(number(version)))
+    if way == _REFERENCED:
+        return Referenced(key, number(place))
+    if way == _REFERRING:
+        return Referring(key, read_referrer_place(place))
+    raise NoSuchArgument
 
 
 def association_place(one: Association) -> str:

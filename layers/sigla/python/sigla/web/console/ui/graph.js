@@ -6,7 +6,7 @@ import { segment } from "./registry.js";
 
 /** @typedef {{subject: string, version: number, id?: number, deleted?: boolean}} GraphNode */
 /** @typedef {{from: number, to: number, name?: string}} GraphEdge */
-/** @typedef {{subject: string, nodes: GraphNode[], edges: GraphEdge[], more: boolean}} Graph */
+/** @typedef {{subject: string, nodes: GraphNode[], edges: GraphEdge[], more: boolean, ends?: string[]}} Graph ends: where a part of one goes on */
 
 const WIDTH = 180;
 const HEIGHT = 42;
@@ -58,6 +58,25 @@ export function ordered(layers, edges) {
     }
   }
   return rows;
+}
+
+/**
+ * The nodes and edges of two parts of a graph. Of a version that both have, one may not know the id.
+ *
+ * @param {Graph} graph @param {Graph} part @returns {Pick<Graph, "nodes" | "edges">}
+ */
+export function joined(graph, part) {
+  const nodes = [...graph.nodes];
+  const places = new Map(nodes.map(({ subject, version }, at) => [`${version} ${subject}`, at]));
+  const moved = part.nodes.map((node) => {
+    const name = `${node.version} ${node.subject}`;
+    const at = places.get(name) ?? nodes.length;
+    places.set(name, at);
+    nodes[at] = { ...node, ...nodes[at] };
+    return at;
+  });
+  const edges = [...graph.edges, ...part.edges.map((edge) => ({ ...edge, from: moved[edge.from], to: moved[edge.to] }))];
+  return { nodes, edges: [...new Map(edges.map((edge) => [`${edge.from} ${edge.to}`, edge])).values()] };
 }
 
 /** @param {{graph: Graph, label: string}} given */

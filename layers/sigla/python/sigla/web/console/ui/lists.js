@@ -19,25 +19,41 @@ export function Listed({ path, children }) {
 
 /** The same of a list whose first part is at hand. @param {{path: string, first: Part, children: (found: any[], hasMore: boolean) => any, label?: string}} given label: of the button for more */
 export function Going({ path, first, children, label = "Show more" }) {
-  const [{ found, after }, setPart] = useState(first);
+  const { now, failure, isBusy, goOn } = useGoingOn(first, async ({ found, after }, signal) => {
+    /** @type {Part} */
+    const next = await ask(`${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after ?? "")}`, signal);
+    return { found: [...found, ...next.found], after: next.after };
+  });
+  return html`${children(now.found, Boolean(now.after))}
+    ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
+    ${now.after && html`<p><button class="quiet" disabled=${isBusy} onClick=${goOn}>${label}</button></p>`}`;
+}
+
+/**
+ * What was told so far, and how to go on: by one call after another, until it is enough.
+ *
+ * @template T @param {T} first @param {(before: T, signal: AbortSignal) => Promise<T>} call what is told after one more of them
+ * @param {(now: T, before: T) => boolean} [isEnough] before: when going on began
+ */
+export function useGoingOn(first, call, isEnough = () => true) {
+  const [now, setNow] = useState(first);
   const [failure, setFailure] = useState("");
   const [isBusy, setBusy] = useState(false);
-  const stop = useRef(/** @type {AbortController | undefined} */ (undefined));
-  useEffect(() => () => stop.current?.abort(), []);
-  const more = async () => {
-    const controller = (stop.current = new AbortController());
+  const controller = useRef(/** @type {AbortController | undefined} */ (undefined));
+  const stop = () => controller.current?.abort();
+  useEffect(() => stop, []);
+  const goOn = async () => {
+    const { signal } = (controller.current = new AbortController());
     setFailure("");
     setBusy(true);
+    let grown = now;
     try {
-      /** @type {Part} */
-      const next = await ask(`${path}${path.includes("?") ? "&" : "?"}after=${encodeURIComponent(after ?? "")}`, controller.signal);
-      setPart({ found: [...found, ...next.found], after: next.after });
+      do setNow((grown = await call(grown, signal)));
+      while (!isEnough(grown, now));
     } catch (problem) {
-      if (!controller.signal.aborted) setFailure(told(asFailure(problem)));
+      if (!signal.aborted) setFailure(told(asFailure(problem)));
     }
     setBusy(false);
   };
-  return html`${children(found, Boolean(after))}
-    ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
-    ${after && html`<p><button class="quiet" disabled=${isBusy} onClick=${more}>${label}</button></p>`}`;
+  return { now, failure, isBusy, goOn, stop };
 }

@@ -1,13 +1,13 @@
 /** A subject: its versions, one of them in full, who refers to it, what is in force for it, and what became of it. */
 
-import { html, useRef, useState } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { Answer, Asked, Author, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
-import { contextSegment, query, segment, useAsked, useIsPaid } from "../registry.js";
+import { ask, contextSegment, query, segment, useAsked, useIsPaid } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
 import { Fields } from "../fields.js";
-import { GraphPicture } from "../graph.js";
-import { Going, Listed } from "../lists.js";
+import { GraphPicture, joined } from "../graph.js";
+import { Going, Listed, useGoingOn } from "../lists.js";
 import { ReferrerNames, useReferrersPath } from "../referrers.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";
@@ -171,28 +171,51 @@ function Referrers({ subject, version }) {
   <//>`;
 }
 
-/** So many versions are drawn: where each read costs money those first that cost 20 read units, and more with each *Show more*. */
-const DRAWN = [10, 50, 500];
+/** So many versions are drawn at once. */
+const DRAWN = 500;
+/** So many one call tells for 20 read units, in two trips, and of so many ends. */
+const STEP = 14;
+const ENDS = 5;
+/** So many are added with each *Show more*, as far as there are others. */
+const ADDED = 10;
+
+/** @typedef {import("../graph.js").Graph} Graph */
 
 /** @param {{subject: string, version: number}} given */
 function Picture({ subject, version }) {
   const isPaid = useIsPaid();
-  const [more, setMore] = useState(0);
-  const limit = DRAWN[isPaid ? more : DRAWN.length - 1];
-  const asked = useAsked(`console/api/graph${query({ subject, version, limit })}`);
-  const drawn = useRef(/** @type {import("../graph.js").Graph | undefined} */ (undefined));
-  const isBusy = asked.value === undefined && !asked.failure;
-  drawn.current = asked.value ?? drawn.current;
-  // What is drawn stays until there is more.
-  return html`<${Answer} asked=${isBusy ? { ...asked, value: drawn.current } : asked}>
-    ${(/** @type {import("../graph.js").Graph} */ graph) =>
-      graph.edges.length === 0
+  const path = `console/api/graph${query({ subject, version, limit: isPaid ? STEP : DRAWN, step: isPaid })}`;
+  return html`<${Asked} path=${path}>
+    ${(/** @type {Graph} */ first) =>
+      !first.edges.length && !first.more
         ? isPaid && html`<h3>All references</h3><p class="hint">There are none.</p>`
-        : html`<h3>All references</h3>
-        <${GraphPicture} key=${graph.nodes.length} graph=${graph} label="References from left to right" />
-        ${graph.more && html`<p class="hint">This is a part, of ${graph.nodes.length} versions: there may be others that they refer to, or that refer to them.</p>`}
-        ${graph.more && limit < DRAWN[DRAWN.length - 1] && html`<p><button class="quiet" disabled=${isBusy} onClick=${() => setMore(more + 1)}>Show more</button></p>`}`}
+        : html`<h3>All references</h3><${Growing} key=${JSON.stringify(first)} path=${path} first=${first} />`}
   <//>`;
+}
+
+/** @param {{path: string, first: Graph}} given */
+function Growing({ path, first }) {
+  const begun = { graph: first, ends: first.ends ?? [], known: first.ends ?? [] };
+  const { now, failure, isBusy, goOn } = useGoingOn(
+    begun,
+    async ({ graph, ends, known }, signal) => {
+      const at = ends.slice(0, ENDS).map((each) => `&at=${encodeURIComponent(each)}`);
+      /** @type {Graph} */
+      const part = await ask(path + at.join(""), signal);
+      // A version that is met again has its ends again.
+      const found = (part.ends ?? []).filter((each) => !known.includes(each));
+      const left = [...ends.slice(ENDS), ...found];
+      return { graph: { ...graph, ...joined(graph, part), more: left.length > 0 }, ends: left, known: [...known, ...found] };
+    },
+    (after, before) => !after.graph.more || after.graph.nodes.length >= before.graph.nodes.length + ADDED,
+  );
+  const { graph, ends } = now;
+  return html`
+    <${GraphPicture} key=${graph.nodes.length} graph=${graph} label="References from left to right" />
+    ${graph.more && html`<p class="hint">This is a part, of ${graph.nodes.length} versions: there may be others that they refer to, or that refer to them.</p>`}
+    ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
+    ${ends.length > 0 && html`<p><button class="quiet" disabled=${isBusy} onClick=${goOn}>Show more</button></p>`}
+  `;
 }
 
 /** @param {{title: string, value: object}} given */

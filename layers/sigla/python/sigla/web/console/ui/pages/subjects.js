@@ -1,7 +1,8 @@
 /** Subjects: found by a part of their names, their context and their type, page by page. */
 
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { Asked, asFailure, counted, follow, Heading, Link, Pager, split, Table, told } from "../parts.js";
+import { html } from "../vendor/preact.js";
+import { useGoingOn } from "../lists.js";
+import { Asked, counted, follow, Heading, Link, Pager, split, Table } from "../parts.js";
 import { ask, contextSegment, query, segment, useCaller } from "../registry.js";
 
 /** Of so many the newest versions are read for 20 read units of DynamoDB. */
@@ -54,34 +55,21 @@ function Search({ path }) {
 
 /** @param {{path: string, first: Looked}} given */
 function Further({ path, first }) {
-  const [looked, setLooked] = useState(first);
-  const [failure, setFailure] = useState("");
-  const [isBusy, setBusy] = useState(false);
-  const stop = useRef(/** @type {AbortController | undefined} */ (undefined));
-  useEffect(() => () => stop.current?.abort(), []);
-  const goOn = async () => {
-    setFailure("");
-    setBusy(true);
-    const controller = (stop.current = new AbortController());
-    let now = looked;
-    try {
-      do {
-        /** @type {Looked} */
-        const more = await ask(`${path}&after=${encodeURIComponent(now.through ?? "")}`, controller.signal);
-        now = { found: [...now.found, ...more.found], searched: now.searched + more.searched, through: more.through };
-        setLooked(now);
-      } while (now.through && now.found.length === looked.found.length);
-    } catch (problem) {
-      if (!controller.signal.aborted) setFailure(told(asFailure(problem)));
-    }
-    setBusy(false);
-  };
+  const { now: looked, failure, isBusy, goOn, stop } = useGoingOn(
+    first,
+    async ({ found, searched, through }, signal) => {
+      /** @type {Looked} */
+      const more = await ask(`${path}&after=${encodeURIComponent(through ?? "")}`, signal);
+      return { found: [...found, ...more.found], searched: searched + more.searched, through: more.through };
+    },
+    (now, before) => !now.through || now.found.length > before.found.length,
+  );
   return html`
     ${looked.found.length > 0 && html`<${Rows} found=${looked.found} />`}
     <p role="status">${outcome(looked)}</p>
     ${failure && html`<p class="bad-text" role="alert">${failure}</p>`}
     ${looked.through &&
-    html`<p>${isBusy ? html`<button class="quiet" onClick=${() => stop.current?.abort()}>Stop</button>` : html`<button onClick=${goOn}>Search on</button>`}</p>`}
+    html`<p>${isBusy ? html`<button class="quiet" onClick=${stop}>Stop</button>` : html`<button onClick=${goOn}>Search on</button>`}</p>`}
   `;
 }
 
