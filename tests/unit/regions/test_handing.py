@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from sigla.errors import IdUsedUp
 from sigla.ports.replaying import Shipment
 from sigla.regions.followed import Taking
 from sigla.regions.handing import HandsOver
@@ -87,6 +88,18 @@ def test_what_is_refused_leaves_no_version_and_uses_its_id_up(taking: Taking, re
         follower.taking = Taking.KEPT
         assert registry.register(s("a"), a_draft(a_text("B"))).id == 2
         assert registry.register(s("b"), a_draft(a_text("A"))).id == 3
+
+
+def test_what_an_import_that_was_refused_has_left_is_not_told_to_be_deleted() -> None:
+    follower = Follower(Taking.SILENT)
+    with handing(follower, FOLLOWED, required=True) as (store, registry):
+        registry.change_mode(s("a"), "IMPORT")
+        with pytest.raises(BodyNotInBoth), store.group(), store.step():
+            registry.register(s("a"), a_draft(a_text("A"), id=7, version=1))
+        follower.taking = Taking.KEPT
+        with pytest.raises(IdUsedUp, match="deleted for good, or whose registration was cut off"):
+            registry.register(s("a"), a_draft(a_text("B"), id=7, version=1))
+        assert registry.register(s("a"), a_draft(a_text("A"), id=7, version=1)).id == 7
 
 
 def test_what_is_known_to_be_refused_hinders_no_other_of_its_group() -> None:

@@ -193,8 +193,8 @@ class IdTaken(OperationNotPermitted):
 
 class IdUsedUp(IdTaken):
     text = (
-        f"{IdTaken.text} It belonged to another schema, which was deleted for good, and records may bear it still: "
-        "import into a new context, or into a registry of a new name or directory."
+        f"{IdTaken.text} It belonged to another schema, which was deleted for good, or whose registration was cut off, "
+        "and records may bear it still: import into a new context, or into a registry of a new name or directory."
     )
 
 

@@ -26,8 +26,8 @@ OTHER_VERSION = "another version stands under its number"
 OTHER_LIFE = "the same version stands here, with another time or another state of deletion"
 OTHER_MEANING = "its id belongs to another schema here"
 USED_UP = (
-    "its id belonged to another schema here, which was deleted for good, and keeps that meaning: import into a new "
-    "context, or into a registry of a new name or directory"
+    "its id belonged to another schema here, which was deleted for good, or whose registration was cut off, and keeps "
+    "that meaning: import into a new context, or into a registry of a new name or directory"
 )
 TOO_LONG = "its text is longer than this registry takes"
 TOO_MANY = f"it references more than {references.MOST_SUBJECTS} subjects"
