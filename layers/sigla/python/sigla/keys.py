@@ -481,6 +481,11 @@ def aside_pk(registry: str) -> str:
     return f"{component(registry)}#aside"
 
 
+def unread_keys_pk(registry: str) -> str:
+    """Commits of keys that the primary before has handed over, and that cannot be read."""
+    return f"{component(registry)}#unread"
+
+
 def apart_pk(registry: str) -> str:
     """That of commits of another region that diverge."""
     return f"{component(registry)}#apart"

@@ -4,10 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, Protocol
 
 from sigla.changes import DeksChanged, KekChanged
+from sigla.errors import StoreError
 from sigla.keks.nouns import DekName, KeysSeen
 from sigla.ports.replaying import Shipment
 from sigla.regions.nouns import Role
 from sigla.regions.replay import Verdict
+
+
+class HandedUnread(StoreError):
+    """A commit that was handed over is damaged, or lost. No other try reads it."""
 
 
 class HandedKeys(Protocol):
@@ -24,7 +29,7 @@ class HandedKeys(Protocol):
         ...
 
     def read(self, epoch: int, kek: str, number: int) -> Shipment | None:
-        """One that stands there; None: the end of the list."""
+        """One that stands there; None: the end of the list. Raises HandedUnread."""
         ...
 
     def after(self, epoch: int, kek: str, number: int) -> Sequence[int]:
@@ -79,7 +84,14 @@ class KeyCommits(Protocol):
 
         epoch: in which it was found that it is to be. In a later one another list counts: then it is a Conflict.
         is_next: it very probably does; then that is not asked before. Raises Closed, Conflict, OutcomeUnknown,
-        UnknownCommit.
+        HandedUnread.
+        """
+        ...
+
+    def tell_unread(self, epoch: int, kek: str, number: int, *, many: int = 1) -> None:
+        """What was handed over in an epoch under a number is lost, or cannot be read: `Region.kept` tells of it.
+
+        many: so many numbers, of which this one is the last. May be repeated.
         """
         ...
 

@@ -14,7 +14,8 @@ the other region's bucket first, under its number: how often the KEK with its DE
                                     under that KEK
 
 What was put and never committed is carried out by whoever comes next, here or there: its writer was told nothing else
-than that it is not known, or to try again.
+than that it is not known, or to try again. What is damaged or lost is told in the survivor (`Region.kept`), and the
+list goes on behind it: the next commit says how the KEK was, and the region before may yet bring the rest.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -28,7 +29,7 @@ from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen
 from sigla.model import BodyKey
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
-from sigla.ports.handed_keys import HandedKeys, KeyCommits, KeysStanding
+from sigla.ports.handed_keys import HandedKeys, HandedUnread, KeyCommits, KeysStanding
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.replaying import Shipment
 from sigla.regions.bodies import PATIENCE_S, SILENT_MS
@@ -71,26 +72,38 @@ class KeyAdoption:
     def adopt(self, kek: str, standing: KeysStanding, *, ends: bool = True) -> int:
         """Carries out what the list of a KEK has; how many commits that were. Then the list is ended.
 
+        What is not there or cannot be read is told, and passed by.
+
         standing: as it was seen. ends: False where a list without anything is left as it is. Raises Closed, Conflict.
         """
         role = standing.role
         if role is None or not role.adopts_keys or (role.epoch, kek) in self._ended:
             return 0
-        epoch, done = role.epoch - 1, 0
+        epoch, done, unread = role.epoch - 1, 0, 0
         for _ in range(TRIES):
+            before = standing.number
             for number in self._here.after(epoch, kek, standing.number):
-                handed = self._here.read(epoch, kek, number)
-                if handed is None:
-                    self._ended.add((role.epoch, kek))
-                    return done
-                if not self._carry_out(handed, role.epoch):
+                if number > before + 1:
+                    self._commits.tell_unread(epoch, kek, number - 1, many=number - 1 - before)
+                before = number
+                try:
+                    handed = self._here.read(epoch, kek, number)
+                    if handed is None:
+                        self._ended.add((role.epoch, kek))
+                        return done
+                    is_here = self._carry_out(handed, role.epoch)
+                except HandedUnread:
+                    self._commits.tell_unread(epoch, kek, number)
+                    unread = number
+                    continue
+                if not is_here:
                     break
                 done += 1
             else:
                 standing = self._commits.look(kek)
-                if not (ends or standing.number):
+                if not (ends or standing.number or unread):
                     return done
-                if self._here.put(epoch, kek, standing.number + 1, None):
+                if self._here.put(epoch, kek, max(standing.number, unread) + 1, None):
                     self._ended.add((role.epoch, kek))
                     return done
             standing = self._commits.look(kek)

@@ -15,15 +15,16 @@ import orjson
 
 from sigla import journal
 from sigla.changes import DeksChanged, KekChanged
-from sigla.errors import Conflict, OutcomeUnknown, StoreError
-from sigla.journal import Effects
+from sigla.errors import Conflict, OutcomeUnknown, RowUnreadable, StoreError
+from sigla.journal import Effects, UnknownCommit
 from sigla.keks.nouns import Dek, DekName, Kek, KeysSeen
-from sigla.ports.handed_keys import KeysStanding
+from sigla.ports.handed_keys import HandedUnread, KeysStanding
 from sigla.ports.replaying import Shipment
 from sigla.regions import moved
 from sigla.regions.replay import Verdict
 from sigla.regions.shipping import NotAllowed
 from sigla.stores.dynamodb import keks
+from sigla.stores.dynamodb.actions import put
 from sigla.stores.dynamodb.journal import position_at, time_of
 from sigla.stores.dynamodb.numbers import MOVES, number_name
 from sigla.stores.dynamodb.plans import Tools
@@ -83,6 +84,8 @@ class AwsKeyCommits:
             except OutcomeUnknown:
                 _note(handed)
                 raise
+            except (RowUnreadable, UnknownCommit) as unread:
+                raise HandedUnread(f"a commit of keys cannot be carried out: {unread}") from unread
             except NotAllowed:
                 fence.refused(guard)  # one of the copies of the role was behind, or it is another role
             else:
@@ -90,6 +93,10 @@ class AwsKeyCommits:
                     _note(handed)
                 return verdict
         raise Conflict
+
+    def tell_unread(self, epoch: int, kek: str, number: int, *, many: int = 1) -> None:
+        place = self._tools.places.unread_keys(epoch, kek, number)
+        self._tools.table.write_all([put(place, {"kek": kek, "epoch": epoch, "many": many})])
 
     def pass_over(self, handed: Shipment) -> None:
         row = journal.row_at(handed.position, partial(orjson.loads, handed.form))
@@ -100,6 +107,7 @@ class AwsKeyCommits:
                 name = told.name
             case other:
                 raise StoreError(f"a {type(other).__name__} was handed over as a commit of keys")
+        self._catalog.region.role()  # a command may not have asked for it yet, and a commit rests on it
         seen, nonce = self._catalog.kek(name), token_hex(8)
         kek = seen or told
         if kek is None:

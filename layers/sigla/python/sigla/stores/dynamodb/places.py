@@ -101,6 +101,9 @@ class Places:
     def aside(self, at: int, nonce: str) -> Key:
         return keys.aside_pk(self.registry), keys.journal_sk(at, nonce)
 
+    def unread_keys(self, epoch: int, kek: str, number: int) -> Key:
+        return keys.unread_keys_pk(self.registry), f"{epoch:010}#{keys.component(kek)}#{number:019}"
+
     def apart(self, at: int, nonce: str) -> Key:
         return keys.apart_pk(self.registry), keys.journal_sk(at, nonce)
 

@@ -1,5 +1,6 @@
 """Roles and counters of one region: a `ports.Region`; through the other region's client the `Peer` of this one."""
 
+from collections import Counter as Counted
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,6 +16,8 @@ from sigla.stores.dynamodb.installed import installed_in
 from sigla.stores.dynamodb.plans import Tools
 from sigla.stores.dynamodb.table import Cancelled
 from sigla.stores.dynamodb.values import Item
+
+UNREAD_KEYS = "of keys under KEK {kek} are lost or cannot be read: the other region may bring them when it rejoins"
 
 _GAVE = Condition("attribute_exists(#kind) AND #kind <> :joining", {"joining": RegionKind.JOINING.value})
 """A region that has forgotten nothing of what it gave; nor is its table a restored one."""
@@ -63,7 +66,16 @@ class AwsRegion:
     def kept(self) -> dict[str, int]:
         registry = self._places.registry
         waiting = {WAIT: keys.aside_pk(registry), "diverge": keys.apart_pk(registry)}
-        return {what: sum(1 for _ in self._table.query(pk)) for what, pk in waiting.items()}
+        found = {what: sum(1 for _ in self._table.query(pk)) for what, pk in waiting.items()}
+        return found | {UNREAD_KEYS.format(kek=kek): number for kek, number in self._unread_keys().items()}
+
+    def _unread_keys(self) -> Counted[str]:
+        """By KEKs, while the region that has handed them over may come back."""
+        role, found = self._fence.read(), Counted[str]()
+        if role is not None and role.adopts_keys:
+            for item in self._table.query(keys.unread_keys_pk(self._places.registry)):
+                found[item["kek"]] += item["many"] * (item["epoch"] == role.epoch - 1)
+        return found
 
     def look(self, context: str) -> RegionSeen:
         role, counter = self._places.role(), self._places.counter(context)

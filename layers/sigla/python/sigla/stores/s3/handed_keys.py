@@ -10,8 +10,8 @@ from urllib.parse import unquote
 import orjson
 
 from sigla import keys
-from sigla.errors import StoreError
 from sigla.forms import FORM, SHIPPED_LINE
+from sigla.ports.handed_keys import HandedUnread
 from sigla.ports.inventory import UNFIT
 from sigla.ports.replaying import Shipment
 from sigla.regions.shipped import shipment_form, shipment_of
@@ -37,12 +37,12 @@ class AwsHandedKeys:
         name = keys.handed_object(self._registry, epoch, kek, number)
         stored = self._objects.read(name)
         if stored is None:
-            raise StoreError(f"{name} was told to be in the bucket, and is not there")
+            raise HandedUnread(f"{name} was told to be in the bucket, and is not there")
         try:
             form = orjson.loads(stored.content)
             return None if form.get(_ENDS) else shipment_of(form, name)
         except UNFIT as damaged:
-            raise StoreError(f"{name} cannot be read: {damaged}") from damaged
+            raise HandedUnread(f"{name} cannot be read: {damaged}") from damaged
 
     def after(self, epoch: int, kek: str, number: int) -> Sequence[int]:
         prefix = keys.handed_kek_prefix(self._registry, epoch, kek)
