@@ -15,7 +15,7 @@ from sigla.regions.nouns import Role
 from sigla.regions.refusals import RoleChanged
 from sigla.regions.rejoining import rejoined
 from sigla.registry import Registry, Resources
-from sigla.stores.dynamodb import fence, ids
+from sigla.stores.dynamodb import commits, fence, ids
 from sigla.stores.dynamodb.actions import Action, delete
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.promoting import TablePair
@@ -23,7 +23,7 @@ from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.dynamodb.table import Table
 from sigla.upkeep.rejoining import merge
 from tests.attack.test_rejoin_tables import THERE, Regions
-from tests.build import a_draft
+from tests.build import a_draft, a_text
 from tests.contract.engines import in_process
 from tests.contract.tables import Tables
 from tests.unit.registry.tell import s
@@ -230,3 +230,48 @@ def test_a_version_that_is_purged_says_no_more_of_what_it_referenced_in_the_same
     at_a.delete_version(s("using"), Version(1), permanent=True)
     assert not others
     assert [*a.catalog.referrers(s("orders"))] == []
+
+
+def test_what_has_no_room_in_the_transaction_is_not_taken_away_later(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A purged version that referenced more than goes into one transaction; the other region has it still."""
+    a, b = regions.a, regions.b
+    referenced = [f"r{number}" for number in range(9)]
+    for name in referenced:
+        regions.register(b, name, name)
+    offered = tuple(OfferedReference(name, name, Version(1)) for name in referenced)
+    at_b = Registry(b.catalog, b.bodies, regions.clock)
+    at_b.register(s("using"), replace(a_draft(a_text("Using")), references=offered))
+    Rejoin(regions, b, a).end()
+    for _ in range(2):
+        regions.turn(a, b)
+    carried_out(promotion.forced(a.region, now=regions.clock.now()))
+    others = list[bool]()
+
+    def sleep(table: Table, actions: Sequence[Action]) -> None:
+        is_due = any("#r#" in each.key[0] and each.kind == "Delete" for each in actions)
+        if is_due and table.name == a.tools.table.name and not others:
+            others.append(True)
+            close(b)
+            carried_out(promotion.forced(b.region, now=regions.clock.now()))
+            Rejoin(regions, b, a).end()
+            for _ in range(2):
+                regions.turn(a, b)
+
+    monkeypatch.setattr(commits, "MOST_ACTIONS", 12)
+    for method in (Table.write_all, Table.write_checked):
+        monkeypatch.setattr(Table, method.__name__, slept(method, sleep))
+    at_a = Registry(a.catalog, a.bodies, regions.clock)
+    at_a.delete_version(s("using"), Version(1))
+    at_a.delete_version(s("using"), Version(1), permanent=True)
+    assert others
+    assert [len([*store.catalog.referrers(s(name))]) for store in (a, b) for name in referenced] == [1] * 18
+
+
+def slept(method: Callable[..., None], sleep: Callable[[Table, Sequence[Action]], None]) -> Callable[..., None]:
+    def run(table: Table, actions: Sequence[Action], *more: Any) -> None:
+        sleep(table, actions)
+        method(table, actions, *more)
+
+    return run

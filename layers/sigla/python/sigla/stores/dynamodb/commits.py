@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 from sigla import journal
 from sigla.changes import Change, VersionPurged
@@ -67,11 +66,7 @@ class Commits:
         return done.buried + self._tidy(done)
 
     def write(self, change: Change, plan: Callable[[int], CommitPlan], *, journaled: bool = True) -> CommitPlan:
-        """Carries out a plan with its journal row; it is planned anew when its time turns out to be too early.
-
-        The plan with the garbage for which there was no room: where a region rejoins, another table's rows take the
-        place of what goes, but not within the transaction.
-        """
+        """Carries out a plan with its journal row; it is planned anew when its time turns out to be too early."""
         by = self._principals.token_of(change.author, change.ts) if journaled else ""
         for _ in range(TRIES):
             at = self._time.next(change.ts)
@@ -84,6 +79,7 @@ class Commits:
             epoch = guard.epoch or self._epoch
             if epoch and journaled:
                 planned = numbered(self.tools, planned)
+            # On no condition, and late where this sleeps: a claim means nothing but beside a version of its own nonce.
             if planned.claims:
                 self.tools.table.write_all(planned.claims)
             try:
@@ -91,12 +87,12 @@ class Commits:
                 actions = checked(planned.actions + telling, guard.check)
                 taken, room = {each.key for each in actions}, MOST_ACTIONS - len(actions)
                 garbage = [each for each in planned.garbage if each.key not in taken]
-                done = replace(planned, garbage=garbage[room:])
                 self._transact([*actions, *garbage[:room]], (at, change.nonce), told=journaled)
             except Cancelled as cancelled:
                 if cancelled.repeated and any(_is_of(item, change.nonce) for item in cancelled.items):
                     _note(at, change.nonce, told=journaled)
-                    return done
+                    self._collect(garbage[room:], guard.check)
+                    return planned
                 if self.tools.fence.refused(guard):
                     continue
                 ahead = max((item.get("at", 0) for item in cancelled.items), default=0)
@@ -104,8 +100,22 @@ class Commits:
                     raise Conflict from cancelled
                 self._time.observe(ahead)
             else:
-                return done
+                self._collect(garbage[room:], guard.check)
+                return planned
         raise Conflict
+
+    def _collect(self, garbage: Sequence[Action], check: Action | None) -> None:
+        """Takes that away for which the transaction had no room, while the role is as it was.
+
+        Where a region rejoins, another table's rows take the place of what goes. What is left means nothing to readers.
+        """
+        try:
+            if check is None:
+                self.tools.table.write_all(garbage)
+            else:
+                self.tools.table.write_checked(garbage, [check])
+        except (StoreError, Cancelled):
+            return
 
     def _transact(self, actions: Sequence[Action], name: tuple[int, str], *, told: bool) -> None:
         """told: whether the journal tells of it. Raises Cancelled, OutcomeUnknown, and what `Table.transact` raises."""
@@ -131,7 +141,6 @@ class Commits:
     def _tidy(self, done: CommitPlan) -> tuple[BodyKey, ...]:
         """What can also be done later, and is then: by whoever follows the journal."""
         try:
-            self.tools.table.write_all(done.garbage)
             until = self.tools.table.elapsed() + TIDIED_MS
             return tuple(id for subject in done.swept for id in sweeping.sweep(self.tools, subject, until=until))
         except StoreError:

@@ -183,14 +183,14 @@ class AwsReplayer(KeptCommits):
             shipping.bring(self._bodies, key, told_body, held=held, is_known=self.is_known)
         self._number(change)
         plan = self._planned(told, change)
-        if plan.claims:
+        if plan.claims:  # on no condition, as in `commits`
             self._tools.table.write_all(plan.claims)
         telling = self._telling(told)
         actions = [*plan.actions, *telling, *self._allowed]
         taken = {action.key for action in actions}
         garbage = [each for each in plan.garbage if each.key not in taken][: MOST_ACTIONS - len(actions)]
         self._tools.table.transact([*actions, *garbage])
-        self._tools.table.write_all(plan.garbage[len(garbage) :])
+        self._tools.table.write_checked(plan.garbage[len(garbage) :], self._allowed)
         return plan.buried
 
     def _planned(self, told: ToldCommit, change: Change) -> CommitPlan:

@@ -198,6 +198,15 @@ class Table:
         for at in range(0, len(requests), MOST_WRITTEN):
             self._write_page(requests[at : at + MOST_WRITTEN])
 
+    def write_checked(self, actions: Sequence[Action], checks: Sequence[Action]) -> None:
+        """In as many transactions as it takes, each with the checks. What is written stays where one is refused.
+
+        Raises as `transact`.
+        """
+        most = MOST_ACTIONS - len(checks)
+        for first in range(0, len(actions), most):
+            self.transact([*checks, *actions[first : first + most]])
+
     def _write_page(self, requests: list[dict[str, Any]]) -> None:
         for lost in range(TRIES):
             answer = self._call("batch_write_item", RequestItems={self._name: requests})
