@@ -9,19 +9,35 @@ from unittest.mock import patch
 
 import pytest
 
-from sigla.stores.dynamodb import copied_commits, table
+from sigla.stores.dynamodb import copied_commits, sweeping, table
+from sigla.stores.dynamodb.actions import Action
+from sigla.stores.dynamodb.copy_steps import CopyStep
+from sigla.stores.dynamodb.copying import TableCopy
+from sigla.stores.dynamodb.fence import Fence
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.settling import Settling
 from sigla.stores.dynamodb.values import read_item
 from sigla.stores.s3 import copied_objects
 from tests.attack.aws_replay import stores
 from tests.attack.ports import Recorder
 from tests.attack.replay import STORIES, TRAFFIC, ask
-from tests.attack.stories import HISTORY, ONE, TWO, register
-from tests.attack.test_aws_copying import account, arm, copy_of, each_story, sizes, told_rest, two
+from tests.attack.stories import HISTORY, ONE, TWO, delete, purge, register
+from tests.attack.test_aws_copying import (
+    JOINING,
+    PRIMARY,
+    account,
+    arm,
+    copy_of,
+    each_story,
+    sizes,
+    told_rest,
+    two,
+)
 from tests.attack.world import World
 from tests.build import FixedClock
 from tests.contract.aws import Account
+from tests.unit.registry.tell import s
 
 __all__ = ["account"]
 
@@ -109,4 +125,34 @@ def test_a_copy_holds_few_items_at_a_time(account: Account) -> None:
             Held.most = Held.living
             assert copy_of(source, target).go_on(inf)
         assert Held.most - Held.living <= 3 * table.MOST_SCANNED
+        told_rest(source, target)
+
+
+@pytest.mark.parametrize("asleep", [True, False])
+def test_no_sweep_takes_away_what_a_copy_has_counted(account: Account, asleep: bool) -> None:
+    """It came from the stream, which tells of copied rows, or slept since this region was the primary."""
+    with two(account) as (source, target):
+        arm(source)
+        ask(source, [register("gone", ONE), register("stays", ONE)])
+        with patch.object(sweeping, "sweep", lambda *_, **__: ()):
+            ask(source, [delete("gone"), purge("gone")])
+        assert stores(target).region.set_role(None, JOINING)
+        copy_shared, holders = TableCopy._copy_shared, Settling._holders
+
+        def after_a_sweep_there(copy: TableCopy, step: CopyStep) -> None:
+            stores(source).catalog.sweep(s("gone"))
+            copy_shared(copy, step)
+
+        def before_a_sweep_here(*arguments: Any) -> list[Action]:
+            counted = [*holders(*arguments)]
+            catalog = stores(target).catalog
+            with patch.object(Fence, "read", lambda _: PRIMARY if asleep else JOINING):
+                catalog.sweep(s("gone"))
+            return counted
+
+        with (
+            patch.object(TableCopy, "_copy_shared", after_a_sweep_there),
+            patch.object(Settling, "_holders", before_a_sweep_here),
+        ):
+            assert copy_of(source, target).go_on(inf)
         told_rest(source, target)

@@ -40,7 +40,8 @@ _ORDERED: Final = (
 class Settling:
     """write: takes groups of actions, in no order. readers: where questions are asked side by side.
 
-    Each step may be repeated; no other process may write meanwhile.
+    Each step may be repeated; no other process may write meanwhile. Sweeps do not (`sweeping`), whatever their role was
+    when they began.
     """
 
     def __init__(self, tools: Tools, write: Callable[[Iterable[Sequence[Action]]], None], readers: Executor) -> None:
@@ -121,7 +122,7 @@ class Settling:
             resources = dict.fromkeys(item["pk"] for item in page if self._is_of(item, "a#"))
             self._write([action] for pk in resources for action in self._resource(pk))
             for subject in self._left_behind(versions):
-                sweeping.sweep(self._tools, subject, until=step.until)
+                sweeping.sweep(self._tools, subject, until=step.until, fills=True)
                 step.check_time()
 
     def _contents(self, contents: dict[Key, Item], versions: Iterable[Item]) -> Iterator[Action]:
