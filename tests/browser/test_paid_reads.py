@@ -141,14 +141,32 @@ def test_two_texts_are_asked_at_once_and_shown_before_the_comparison(registry: S
         held[route.request.url.split("/subjects/")[1]] = route
 
     page.route(re.compile(f"^{registry.url}/subjects/orders-value/(diff|versions)/"), hold)
-    with page.expect_request("**/orders-value/versions/1?*"), page.expect_request("**/orders-value/versions/2?*"):
-        page.goto(f"{registry.url}/console/subjects/orders-value/diff/1/2")
+    page.goto(f"{registry.url}/console/subjects/orders-value/diff/1/2")
+    expect(page.get_by_text("The registry is slow to answer")).to_have_count(2)
     for version in (1, 2):
         held[f"orders-value/versions/{version}?deleted=true"].continue_()
     expect(page.get_by_role("region", name="Text, line by line")).to_be_visible()
     expect(page.get_by_role("region", name="Backward")).to_have_count(0)
     held["orders-value/diff/1/2?deleted=true"].continue_()
     expect(page.get_by_role("region", name="Backward")).to_be_visible()
+
+
+def test_for_how_much_a_setting_holds_is_asked_at_once(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry, None))
+    page.goto(f"{registry.url}/console/contexts")
+    settled(page)
+    held: dict[str, Route] = {}
+
+    def hold(route: Route) -> None:
+        held[re.split(r"api/|\?", route.request.url)[1]] = route
+
+    page.route(re.compile(r"/console/api/(subjects|settings)\?"), hold)
+    page.get_by_role("row", name=re.compile("^.eu")).get_by_role("button", name="Change config").click()
+    expect(page.get_by_role("dialog")).to_contain_text("The registry is slow to answer")
+    assert sorted(held) == ["settings", "subjects"]
+    for each in held.values():
+        each.continue_()
+    expect(page.get_by_role("dialog")).to_contain_text("It holds for 1 subject.")
 
 
 def in_small_steps(route: Route) -> None:

@@ -20,7 +20,8 @@ from sigla.changes import Author
 from sigla.changes.kinds import DAY_MS
 from sigla.errors import SchemaNotFound
 from sigla.keys import LIST_SHARDS
-from sigla.model import Page, SchemaId
+from sigla.model import BodyKey, Page, SchemaId
+from sigla.ports.reads import Read
 from sigla.registry import Registry
 from sigla.registry.attributed import attributed
 from sigla.rules import names
@@ -30,7 +31,7 @@ from sigla.web import app
 from tests.attack.stories import register
 from tests.browser.filled import fill, record
 from tests.browser.paid_calls import CALLER, CALLS
-from tests.build import FixedClock, a_text, tiers_before
+from tests.build import NOW, FixedClock, a_text, tiers_before
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, in_process
 from tests.contract.tables import Tables
@@ -288,6 +289,23 @@ def expect_rounds(client: Client, functions: Functions, target: str, rounds: Rou
 def attributed_to(functions: Functions, subject: str) -> None:
     by_ada = attributed(functions.registry(), Author("ada", "api", kept_ms=DAY_MS))
     register(subject, a_text("Named"))(by_ada)
+
+
+@pytest.mark.parametrize(
+    "call, rounds",
+    [
+        ("stakes", (ASK * 2 + QUERY * 2, ASK + QUERY)),
+        ("stakes?version=1", (ASK * 3 + QUERY * 3, ASK + QUERY)),
+        ("usage?limit=10", (ASK * 2 + QUERY, ASK + QUERY)),
+    ],
+)
+def test_the_name_of_a_reader_is_one_trip_more(functions: Functions, call: str, rounds: Rounds) -> None:
+    client = functions.client()
+    register("read-value", a_text("Read"))(functions.registry())
+    id = client("GET", "/subjects/read-value/versions/1").json["id"]
+    functions.registry().reads.note([Read(BodyKey(".", id), "", "ada")], NOW, DAY_MS)
+    told = expect_rounds(client, functions, f"/console/api/subjects/read-value/{call}", (*rounds, QUERY))
+    assert '"name": "ada"' in json.dumps(told)
 
 
 def search(functions: Functions, query: str, expected: Rounds) -> Any:

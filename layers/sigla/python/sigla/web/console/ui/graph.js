@@ -21,7 +21,7 @@ const SWEEPS = 4;
  *
  * @param {number} count @param {GraphEdge[]} edges @returns {number[]}
  */
-export function layersOf(count, edges) {
+function layersOf(count, edges) {
   const layers = Array(count).fill(0);
   for (let turn = 0, isMoved = true; isMoved && turn < count; turn += 1) {
     isMoved = false;
@@ -39,7 +39,7 @@ export function layersOf(count, edges) {
  *
  * @param {number[]} layers @param {GraphEdge[]} edges @returns {number[][]}
  */
-export function ordered(layers, edges) {
+function ordered(layers, edges) {
   /** @type {number[][]} */
   const rows = Array.from({ length: Math.max(0, ...layers) + 1 }, () => []);
   layers.forEach((layer, node) => rows[layer].push(node));

@@ -460,7 +460,6 @@ const SHAPES = [
   [/^subjects\/[^/]+\/versions$/, listOf("number")],
   [/^subjects\/[^/]+\/versions\/[^/]+$/, objectWith({ schema: "string", version: "number" })],
   [/^subjects\/[^/]+\/history$/, OBJECTS],
-  [/^subjects\/[^/]+\/usage$/, objectWith({ versions: "list", limits: "list" })],
   [/^subjects\/[^/]+\/diff\/[^/]+\/[^/]+$/, objectWith({ changes: "list", backward: "object", forward: "object" })],
   [/^schemas\/(ids|guids)\/[^/]+$/, SCHEMA],
   [/^schemas\/(ids|guids)\/[^/]+\/(versions|ids)$/, OBJECTS],

@@ -1,7 +1,7 @@
 /** Config and mode: what is in force for a scope, where it comes from, and how it is changed. */
 
 import { html, useState } from "./vendor/preact.js";
-import { Asked, counted, Problem, split, Waiting } from "./parts.js";
+import { Answer, Asked, counted, Problem, split, Waiting } from "./parts.js";
 import { change, segment, useAsked, useCaller, useIsPaid } from "./registry.js";
 import { Change } from "./changes.js";
 
@@ -195,14 +195,19 @@ const PAID = 20;
 /** For how much a setting holds. @param {{scope: string, what: string}} given */
 function Reach({ scope, what }) {
   const isPaid = useIsPaid();
-  const { name } = split(scope);
   if (isPaid === undefined) return html`<${Waiting} isSlow=${false} />`;
-  if (name) return html`<p>It holds for this subject alone.</p>`;
+  if (split(scope).name) return html`<p>It holds for this subject alone.</p>`;
+  return html`<${Counted} scope=${scope} what=${what} isPaid=${isPaid} />`;
+}
+
+/** @param {{scope: string, what: string, isPaid: boolean}} given scope: of no subject */
+function Counted({ scope, what, isPaid }) {
   const prefix = `subjectPrefix=${encodeURIComponent(scope || ":*:")}`;
   const most = isPaid ? PAID : MOST_COUNTED;
-  const [subjects, settings] = isPaid ? ["console/api/subjects?names=true&", "console/api/settings?"] : ["subjects?", "settings?"];
-  return html`<${Asked} path=${`${subjects}${prefix}&limit=${most + 1}`}>
-    ${(/** @type {any[]} */ found) => html`<${Asked} path=${`${settings}${prefix}&limit=${most}`}>
+  const subjects = useAsked(`${isPaid ? "console/api/subjects?names=true&" : "subjects?"}${prefix}&limit=${most + 1}`);
+  const settings = useAsked(`${isPaid ? "console/api/settings" : "settings"}?${prefix}&limit=${most}`);
+  return html`<${Answer} asked=${subjects}>
+    ${(/** @type {any[]} */ found) => html`<${Answer} asked=${settings}>
       ${(/** @type {any} */ set) => {
         const own = (set.found ?? set).filter((/** @type {any} */ each) => each[what] !== undefined && each.subject !== scope && !each.subject.startsWith(":.__GLOBAL:")).length;
         const many = found.length > most ? `more than ${most} subjects` : counted(found.length, "subject");
