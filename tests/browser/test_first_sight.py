@@ -9,6 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, Route, expect
 
+from sigla.auth import api_keys
+from sigla.auth.rotation import rotate
+from sigla.stores.clock import SystemClock
+from sigla.stores.sqlite.keys import EmbeddedKeys
 from tests.browser.conftest import NARROW_AND_DARK, Look, Opens, settled
 from tests.browser.filled import field, record, register
 from tests.browser.test_trouble import sign_in
@@ -140,6 +144,33 @@ def test_keys_on_a_telephone_have_their_names_beside_their_buttons(opened: Opens
         row.get_by_role("button", name="Revoke").scroll_into_view_if_needed()
         expect_cards(page, "keys")
         expect(row.get_by_role("rowheader")).to_be_in_viewport(ratio=1)
+
+
+def test_a_row_of_a_few_wide_cells_says_what_they_are_too(opened: Opens, tmp_path: Path) -> None:
+    """A damaged key has one cell for all that is not known of it, and its button stands under no other head."""
+    with locked(tmp_path) as (server, keys):
+        folder = EmbeddedKeys(tmp_path)._folder
+        (folder / "broken.json").write_bytes(b"{")
+        page = opened(server, "keys", NARROW_AND_DARK)
+        sign_in(page, "admin", keys["admin"])
+        cell = page.get_by_role("cell").filter(has=page.get_by_role("button", name="Revoke broken"))
+        expect(cell).to_have_attribute("data-column", "")
+
+
+def test_the_buttons_of_keys_are_in_a_wide_window_whoever_made_them(opened: Opens, tmp_path: Path) -> None:
+    """People have long names where an issuer knows them; and prefixes stand in one line each."""
+    with locked(tmp_path) as (server, keys):
+        who, now, kept = "a.person.with.a.long.name@login.example.com", SystemClock().now(), EmbeddedKeys(tmp_path)
+        api_keys.create(
+            kept, "billing-service-consumer-of-production", "writer", ["invoices-"], now=now, deletes=True, by=who
+        )
+        rotate(kept, "billing-service-consumer-of-production", now=now, lasts_ms=86_400_000)
+        page = opened(server, "keys")
+        sign_in(page, "admin", keys["admin"])
+        expect(page.get_by_role("row", name="billing")).to_contain_text(who)
+        assert page.evaluate(WIDER) == []
+        prefix = page.get_by_text("invoices-", exact=True)
+        assert prefix.evaluate("each => each.offsetHeight < 2 * parseFloat(getComputedStyle(each).fontSize)")
 
 
 def test_what_is_below_on_the_page_of_a_subject_is_led_to_from_its_top(registry: Server, opened: Opens) -> None:

@@ -181,7 +181,13 @@ export function Name({ subject }) {
 export function Table({ label, head, children, class: name }) {
   const body = useRef(/** @type {HTMLTableSectionElement | undefined} */ (undefined));
   useLayoutEffect(() => {
-    for (const row of body.current?.rows ?? []) for (const cell of row.cells) if (cell.colSpan === 1) cell.dataset.column = head[cell.cellIndex];
+    for (const row of body.current?.rows ?? []) {
+      let column = 0;
+      for (const cell of row.cells) {
+        if (cell.colSpan === 1) cell.dataset.column = head[column];
+        column += cell.colSpan;
+      }
+    }
   });
   return html`<div class="scroll" tabindex="0" role="region" aria-label=${label}>
     <table class=${`rows ${name ?? ""}`}>

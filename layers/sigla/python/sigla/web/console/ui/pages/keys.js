@@ -65,7 +65,7 @@ function Row({ of, show, shown }) {
   return html`<tr>
     <th scope="row">${of.key}${of.key === keyName() && html` <span class="tag">yours</span>`}</th>
     <td>${of.role}${of.role === "writer" && of.delete ? ", and delete" : ""}</td>
-    <td>${of.subjects.length ? of.subjects.map((/** @type {string} */ each) => html`<div class="code">${each}</div>`) : "all"}</td>
+    <td class="reach">${of.subjects.length ? of.subjects.map((/** @type {string} */ each) => html`<div><span class="code word">${each}</span></div>`) : "all"}</td>
     <td><${Time} at=${of.created} /> ${of.by && html`<div class="hint">by ${of.by}</div>`}</td>
     <td>
       ${of.revoked
