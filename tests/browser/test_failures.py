@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from playwright.sync_api import Page, Request, Route, expect
+from playwright.sync_api import Page, Request, expect
 
 from tests.browser.addresses import patterns
 from tests.browser.conftest import Opens, settled
+from tests.browser.pausing import Held, Pausing
 from tests.browser.test_trouble import sign_in
 from tests.protocol.clients.server import Server, run, serving
 
@@ -112,11 +113,11 @@ class Failed:
     def refused(cls, status: int, code: int) -> "Failed":
         return cls(status, json.dumps({"error_code": code, "message": "Not this time"}), "Not this time")
 
-    def fail(self, route: Route) -> None:
+    def fail(self, held: Held) -> None:
         if self.status:
-            route.fulfill(status=self.status, body=self.body)
+            held.fulfill(status=self.status, body=self.body)
         else:
-            route.abort()
+            held.abort()
 
 
 def hollow(answer: Any) -> Any:
@@ -144,11 +145,11 @@ class Bent(Failed):
 
     bend: Callable[[Any], Any] = lambda answer: answer
 
-    def fail(self, route: Route) -> None:
+    def fail(self, held: Held) -> None:
         bent = None
         with suppress(ValueError):
-            bent = self.bend(json.loads(route.fetch().text()))
-        route.fulfill(status=self.status, body=json.dumps(bent))
+            bent = self.bend(json.loads(held.fetch().text()))
+        held.fulfill(status=self.status, body=json.dumps(bent))
 
 
 NOT_SHOWN: Final = re.compile("answer cannot be shown|answer is not of a reg")
@@ -191,6 +192,7 @@ class Walker:
 
     def __post_init__(self) -> None:
         self.asked: list[str] = []
+        self.pausing = Pausing(self.page)
         self.page.on("request", lambda each: self.asked.append(each.url) if is_call(each) else None)
 
     def open(self, visit: Visit) -> None:
@@ -202,7 +204,7 @@ class Walker:
 
     def calls(self, visit: Visit) -> tuple[list[str], list[str]]:
         """What is asked by the page, and then by what is done there; the page is left as it should be."""
-        self.page.unroute_all()
+        self.pausing.let_through()
         self.open(visit)
         settled(self.page)
         at_first = list(dict.fromkeys(self.asked))
@@ -223,9 +225,8 @@ class Walker:
     def fail(self, visit: Visit, call: str, failed: Failed, whole: list[str], good: set[str]) -> None:
         about = f"{visit}: {call.removeprefix(self.url)}"
         gate = Gate(failed, is_open=visit.does_something)
-        self.page.unroute_all()
-        # A pattern is looked at by the browser, a function by this process at each request.
-        self.page.route(re.compile(f"^{re.escape(call)}$"), gate.meet)
+        self.pausing.let_through()
+        self.pausing.hold(call, gate.meet)
         self.open(visit)
         if visit.does_something:
             settled(self.page)
@@ -272,17 +273,17 @@ class Gate:
     """Where a call is held, then failed, then let through."""
 
     failed: Failed
-    held: list[Route] = dataclasses.field(default_factory=list)
+    held: list[Held] = dataclasses.field(default_factory=list)
     is_closed: bool = True
     is_open: bool = False
 
-    def meet(self, route: Route) -> None:
+    def meet(self, each: Held) -> None:
         if self.is_open:
-            route.continue_()
+            each.continue_()
         elif self.is_closed:
-            self.held.append(route)
+            self.held.append(each)
         else:
-            self.failed.fail(route)
+            self.failed.fail(each)
 
     def fail(self) -> None:
         self.is_closed = False
@@ -290,7 +291,7 @@ class Gate:
             self.failed.fail(each)
 
 
-def eventually(page: Page, held: list[Route]) -> None:
+def eventually(page: Page, held: list[Held]) -> None:
     for _ in range(100):
         if held:
             return
