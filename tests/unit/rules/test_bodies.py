@@ -76,11 +76,15 @@ def test_one_changed_byte_is_noticed_wherever_it_is(at: int, change: int) -> Non
         assert believed(ONE, bytes(changed)) == BODY
 
 
-@given(st.data())
-def test_in_the_former_form_the_content_is_held_by_its_guid(data: st.DataObject) -> None:
-    """What it does not cover is the type, the targets, the birth and the compiled form."""
+@given(st.integers(0, len(FORMER) - 1), st.integers(1, 255))
+@example(at=FORMER.index(b'"form":1') + len(b'"form":'), change=2)
+def test_in_the_former_form_the_content_is_held_by_its_guid(at: int, change: int) -> None:
+    """What it does not cover is the type, the targets, the birth and the compiled form.
+
+    Where the number of its form is changed, this is a body that a newer release wrote.
+    """
     changed = bytearray(FORMER)
-    changed[data.draw(st.integers(0, len(FORMER) - 1))] ^= data.draw(st.integers(1, 255))
-    with suppress(BodyDamaged):
+    changed[at] ^= change
+    with suppress(BodyDamaged, FormTooNew):
         found = believed(ONE, bytes(changed)).schema
         assert replace(found, type=BODY.schema.type) == BODY.schema
