@@ -21,7 +21,7 @@ from localstack import up
 from localstack.installation import installed
 from localstack.server import ZONES, Server, session, taken
 from sigla.cache import servers as cache_servers
-from tests.browser.conftest import browser, opened  # noqa: F401 - fixtures of files here, too
+from tests.browser.conftest import browser, opened, program  # noqa: F401 - fixtures of files here, too
 from tests.waiting import eventually
 
 PORTS = range(20_000, 30_000)
