@@ -16,6 +16,7 @@ from sigla.stores.dynamodb.copying import TableCopy
 from sigla.stores.dynamodb.fence import Fence
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.plans import Tools
+from sigla.stores.dynamodb.regions import AwsRegion
 from sigla.stores.dynamodb.settling import Settling
 from sigla.stores.dynamodb.values import read_item
 from sigla.stores.s3 import copied_objects
@@ -126,6 +127,20 @@ def test_a_copy_holds_few_items_at_a_time(account: Account) -> None:
             assert copy_of(source, target).go_on(inf)
         assert Held.most - Held.living <= 3 * table.MOST_SCANNED
         told_rest(source, target)
+
+
+def test_whoever_met_a_region_that_joined_sweeps_once_it_follows(account: Account) -> None:
+    with two(account) as (source, _):
+        ask(source, [register("gone", ONE)])
+        with patch.object(sweeping, "sweep", lambda *_, **__: ()):
+            ask(source, [delete("gone"), purge("gone")])
+        of, function = stores(source), stores(source).catalog
+        region = AwsRegion.of(of.dynamodb, of.table, FixedClock(), registry=of.registry)
+        assert region.set_role(None, JOINING)
+        function.region.role()
+        assert not function.sweep(s("gone"))
+        assert region.set_role(region.role(), PRIMARY)
+        assert [key.id for key in function.sweep(s("gone"))] == [1]
 
 
 @pytest.mark.parametrize("asleep", [True, False])

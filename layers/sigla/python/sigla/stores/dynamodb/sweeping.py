@@ -68,7 +68,9 @@ def sweep(tools: Tools, subject: Subject, *, until: float = inf, fills: bool = F
 
 def _role_checks(tools: Tools) -> list[Action] | None:
     """What each transaction checks: the region does not join. None if it does; nothing where there is no role."""
-    role = None if tools.fence.is_alone else tools.fence.known or tools.fence.read()
+    role = tools.fence.known
+    if not tools.fence.is_alone and (role is None or role.kind is RegionKind.JOINING):
+        role = tools.fence.read()  # it may follow by now
     if role is None:
         return []
     if role.kind is RegionKind.JOINING:
