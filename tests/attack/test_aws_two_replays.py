@@ -85,7 +85,7 @@ def test_a_commit_that_another_carries_out_while_it_is_looked_at_does_not_diverg
         check_all_is_there(source, target, told)
 
 
-class InTurn:
+class Interleaved:
     """A `Between` of threads of which one goes at a time, as far as its next call: a die says which."""
 
     def __init__(self, dice: Random, threads: int) -> None:
@@ -142,7 +142,7 @@ def test_several_at_once_make_what_one_makes(account: Account, seed: int) -> Non
         ask(source, (*HISTORY, *dice.choices(TRAFFIC, k=5 + seed % 20)))
         told = shipped(source)
         several = 2 + seed % 3
-        turns, failures = InTurn(dice, several), list[BaseException]()
+        turns, failures = Interleaved(dice, several), list[BaseException]()
 
         def carry_out(opened: Callable[[], AwsReplayer], parts: Sequence[Sequence[Shipment]]) -> None:
             try:

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 A region comes back that was passed over by `sigla promote --force`. It is closed. What it has committed and the primary
 lacks is brought there: versions whose number is free, with their ids; of all others the id, so that records stay
-readable; keys, contexts and associations where nothing is in their way. Deletes, config and modes are not: the report
-names each. Then the region forgets its catalog, and follows the primary from the beginning.
+readable; keys, contexts and associations where nothing is in their way. Deletes, config, modes and exporters are not:
+the report names each. Then the region forgets its catalog, and follows the primary from the beginning.
 
   sigla rejoin http://first.example:8081 --primary http://second.example:8081
   sigla rejoin 'dynamodb+s3://TABLE/BUCKET?region=eu-west-1' \\

@@ -5,7 +5,7 @@ It is told by the journal of that region: the commits that the primary lacks.
     versions whose number is free       are imported, with their ids
     versions whose number is taken      the id goes on meaning what it did there, and no version is invented
     KEKs, DEKs, contexts, associations  are imported where nothing is in their way
-    deletes, config, modes              are told: what the primary has since then is what counts
+    deletes, config, modes, exporters   are told: what the primary has since then is what counts
 
 Nothing that stands is changed. Cut off anywhere, it is done again: what is there by then is found equal.
 """
@@ -13,6 +13,7 @@ Nothing that stands is changed. Cut off anywhere, it is done again: what is ther
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 from typing import Any, Final, NamedTuple
 
@@ -21,28 +22,16 @@ import orjson
 from sigla import journal
 from sigla.errors import BodyLost
 from sigla.journal.replay import Put, State, TopicRecord, key_of, replayed
-from sigla.model import Body, BodyKey, Guid, Subject
+from sigla.model import Body, BodyKey, Guid, SchemaId, Subject, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.replaying import Shipment
 from sigla.registry.resources import Resources
 from sigla.upkeep.importing import CONFLICTING, Report, import_state
-from sigla.upkeep.importing.versions import OTHER_VERSION
+from sigla.upkeep.importing.versions import OTHER_VERSION, named
+from sigla.upkeep.left_behind import left_behind, place_of
 
 _TRIES: Final = 8
-_NOT_CARRIED: Final[Mapping[str, str]] = {
-    "ConfigChanged": "config was changed",
-    "ModeChanged": "the mode was changed",
-    "ImportBegun": "an import was begun",
-    "VersionDeleted": "a version was deleted",
-    "VersionPurged": "a version was deleted for good",
-    "SubjectDeleted": "the subject was deleted",
-    "SubjectPurged": "the subject was deleted for good",
-    "ContextDropped": "a context was taken off the list",
-    "NumberingSet": "numbering was made to go on elsewhere",
-    "ExporterChanged": "an exporter was changed",
-}
-"""What only the region before has done, by the kind of its change."""
 
 
 class Rejoined(NamedTuple):
@@ -94,11 +83,12 @@ def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejo
     resources = replace(here, catalog=_Admitting(here.catalog))
     for _ in range(_TRIES):
         free, taken = _by_number(told, resources)
-        report = import_state(resources, free)
+        report = import_state(resources, free, whole=told)
         # A number that was free when it was looked at, and is taken by now: its id is brought as that of others.
         if (CONFLICTING, OTHER_VERSION) not in report.reasons:
             break
-    return Rejoined(len(rows), report, [*_left(rows), *lost, *map(_displaced, taken), *_reasons(report)])
+    apart = [*map(_displaced, taken), *_references(told, there, here)]
+    return Rejoined(len(rows), report, [*left_behind(rows, here), *lost, *apart, *_reasons(report)])
 
 
 def _row(shipment: Shipment) -> Mapping[str, Any]:
@@ -119,7 +109,7 @@ def _without_lost(rows: Sequence[Mapping[str, Any]], bodies: Bodies) -> tuple[li
     ids = {key for key in journal.ids(rows) | journal.buried_ids(rows) if _is_lost(key, bodies)}
     lost = [each for row in rows for each in row["entries"] if _id_of_entry(each) in ids]
     kept = [{**row, "entries": [each for each in row["entries"] if each not in lost]} for row in rows]
-    lines = (f"{_place_of_entry(each)}: what id {each['id']} means is in neither region" for each in lost)
+    lines = (f"{place_of(each)}: what id {each['id']} means is in neither region" for each in lost)
     return [*kept], [*dict.fromkeys(lines)]
 
 
@@ -160,16 +150,18 @@ def _displaced(put: Put) -> str:
     return f"{put.subject} version {put.version}: the number is taken here; id {put.id} means what it meant there"
 
 
-def _left(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    for row in rows:
-        if (what := _NOT_CARRIED.get(row["change"])) is not None:
-            about = sorted({_place_of_entry(entry) for entry in row["entries"] if "context" in entry})
-            yield f"{', '.join(about) or 'the registry'}: {what} there, and not here"
+def _references(told: State, there: Bodies, here: Resources) -> Iterator[str]:
+    """Versions and ids whose schemas reference what is another one here: who follows references reads that."""
 
+    @cache
+    def ids(subject: Subject) -> Mapping[Version, SchemaId]:
+        return {row.version: row.id for row in here.catalog.history(subject)}
 
-def _place_of_entry(entry: Mapping[str, Any]) -> str:
-    subject = str(Subject(entry["context"], entry.get("name", "")))
-    return f"{subject} version {entry['version']}" if "version" in entry else subject or "the registry"
+    for put in chain(*told.subjects.values(), told.displaced.values()):
+        for target in there.get(key_of(put)).targets if put.schema.references else ():
+            referenced = Subject(target.context, target.subject)
+            if ids(referenced).get(target.version) != target.id:
+                yield f"{named(put)}: it references {referenced} version {target.version}, which is another schema here"
 
 
 def _reasons(report: Report) -> Iterator[str]:

@@ -56,7 +56,7 @@ def import_state(
     """Everything that the state has and this registry has not. Raises StoreError; begun again, it goes on.
 
     group, threads: as of `units.carry_out`. bodies: as of `versions.compare`. whole: what the state is a part of: it
-    tells by which id a content is known.
+    tells by which id a content is known, and what references mean.
     """
     return _Import(resources, state, group, threads, bodies, progress, whole or state).run()
 
@@ -92,19 +92,21 @@ class _Import:
         return [*chain(*self._each("comparing", work, self.state.subjects.items()))]
 
     def _place(self, missing: Iterable[Put]) -> dict[BodyKey, Placed | str]:
-        """Bodies of what is missing, and of ids without a holder. A text: why it cannot be put."""
+        """Bodies of what is missing, and of ids without a version. A text: why it cannot be put."""
         first: dict[BodyKey, Put] = {}
         for put in sorted(missing, key=lambda put: put.offset):  # they come by subject
             first.setdefault(key_of(put), put)
-        target_of = target_of_state(self.resources, self.state)
-        puts = {**self.state.gone, **first}
+        target_of = target_of_state(self.resources, self.whole)
+        displaced = {key: put for key, put in self.state.displaced.items() if key not in first}
+        puts = {**self.state.gone, **displaced, **first}
 
         def needs(key: BodyKey) -> Iterator[BodyKey]:
             return (BodyKey(each.context, each.id) for each in targets_of(puts[key], target_of))
 
         def work(key: BodyKey, report: Report) -> tuple[BodyKey, Placed | str]:
             if key not in self.state.gone:
-                return key, place_body(self.resources, puts[key], target_of, report, mend=self.bodies)
+                told = Report() if key in displaced else report  # what becomes of it is told by `_displace`
+                return key, place_body(self.resources, puts[key], target_of, told, mend=self.bodies)
             bury(self.resources, puts[key], target_of, report, mend=self.bodies)
             return key, OTHER_MEANING
 
@@ -138,7 +140,7 @@ class _Import:
         for put in chain(self.whole.displaced.values(), *self.whole.subjects.values()):
             content = put.subject.context, put.guid
             last[content] = max(put.offset, last.get(content, put.offset))
-        target_of = target_of_state(self.resources, self.state)
+        target_of = target_of_state(self.resources, self.whole)
 
         def work(put: Put, report: Report) -> None:
             known = last[put.subject.context, put.guid] == put.offset
