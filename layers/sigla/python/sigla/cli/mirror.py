@@ -267,6 +267,8 @@ class _Run:
         from sigla.cli.mirror_told import moved
         from sigla.upkeep.mirroring import cut_over
 
+        if self.mirror.is_of_before():
+            self.turn(state)
         if not (self.complete or self.mirror.may_remove):
             print(
                 "sigla: Nothing was moved over, as something could not be brought, for the reasons above. Change it at "

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from sigla.journal.replay import Put, State, last_words
-from sigla.model import Guid, Settings, Subject
+from sigla.model import REGISTRY_WIDE, Guid, Settings, Subject
 from sigla.ports.progress import Progress, unseen
 from sigla.registry.resources import Resources
 from sigla.upkeep.importing import Group, Report, import_state
@@ -31,10 +31,16 @@ class Mirror:
     may_remove: bool = False
     progress: Progress = unseen
     _before: State | None = field(default=None, init=False)
+    _epoch: int = field(default=0, init=False)
+
+    def is_of_before(self) -> bool:
+        """Whether another region took writes since the last turn: what that has brought may not be here any more."""
+        return self._epoch_here() != self._epoch
 
     def turn(self, state: State) -> Tally:
         """Makes everything as it is in the source. Raises TooMuchGone, StoreError; repeated, it goes on."""
-        before = self._before
+        epoch = self._epoch_here()
+        before = self._before if epoch == self._epoch else None
         concerns = everything(self.resources.catalog, state) if before is None else differing(before, state)
         planned = self._plan(concerns, state)
         self._check_removals(planned)
@@ -50,8 +56,11 @@ class Mirror:
         self._settle_ids(concerns, state)
         self._change_settings(concerns, state, tally)
         self._drop_keys(concerns, state, tally)
-        self._before = state
+        self._before, self._epoch = state, epoch
         return tally
+
+    def _epoch_here(self) -> int:
+        return self.resources.catalog.snapshot(REGISTRY_WIDE).epoch
 
     def _plan(self, concerns: Concerns, state: State) -> Planned:
         planned = {}
