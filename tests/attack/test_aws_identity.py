@@ -115,7 +115,8 @@ def test_what_does_not_belong_together_is_not_claimed_because_a_call_failed(
     of_two_parts(monkeypatch)
     with engine.stores() as stores:
         register("orders", ONE)(Registry(stores.catalog, stores.bodies, FixedClock()))
-        stores.bodies.mend(BodyKey(DEFAULT_CONTEXT, SchemaId(1)), a_body('"string"'))
+        key = BodyKey(DEFAULT_CONTEXT, SchemaId(1))
+        stores.bodies.mend(key, a_body('"string"'), stores.bodies.get(key))
         recorder = Recorder()
         with person(stores, recorder) as held, pytest.raises(NotClaimed, match="the body of that id is another schema"):
             claim(held, OURS)

@@ -131,7 +131,7 @@ def test_a_lost_body_is_restored_from_beneath_its_delete_marker(lost: Lost) -> N
 def test_what_agrees_with_itself_and_not_with_its_versions_is_not_restored(lost: Lost) -> None:
     """A sound body of other content may have stood there longer than the right one; the catalog tells them apart."""
     for holdings in lost.holdings(FixedClock()):
-        lost.bodies.mend(KEY, a_body("other"))
+        lost.bodies.mend(KEY, a_body("other"), lost.before)
         assert fix(holdings, Flaw("HASH_MISMATCH", *KEY, "using"))
         assert lost.bodies.get(KEY) == lost.before
 

@@ -102,7 +102,7 @@ class Poisoned(Two):
         """Where it is told; in the other region it never was."""
         of, kept = stores(self.a), stores(self.a).bodies.get(self.key)
         of.s3.put_object(Bucket=of.bucket, Key=keys.body_object(of.registry, self.key), Body=b"{")
-        return lambda: of.bodies.mend(self.key, kept)
+        return lambda: of.bodies.mend(self.key, kept, None)
 
     def go_on(self, *, behind: bool = True) -> dict[str, Any]:
         """Others write; what is told at once, and the line of the turn that comes later."""

@@ -194,7 +194,7 @@ def test_a_commit_whose_id_has_another_content_here_diverges_and_does_not_wait(a
         a, b = regions.sites
         bring(a, X)
         regions.turned(b)
-        b.aws.bodies.mend(KEY, a_body(Y))
+        b.aws.bodies.mend(KEY, a_body(Y), b.aws.bodies.get(KEY))
         bring(a, a_text("First"), KEY.id + 1, version=2)
         bring(a, X, version=3)
         assert deliver(shipped(a)[-1:], replayer(b)) == {Verdict.EARLY: 1}

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sigla import keys, records
-from sigla.errors import BodyDamaged, BodyMissing, InvalidSubject, Taken
+from sigla.errors import BodyDamaged, BodyLost, BodyMissing, Conflict, InvalidSubject, Taken
 from sigla.model import (
     BodyKey,
     Metadata,
@@ -281,7 +281,7 @@ def test_a_lost_body_is_mended(bodies: Bodies, spoil: Spoil) -> None:
         spoil(ONE, content)
         mended = a_body("a")
         for body in (mended, a_body("a")):
-            bodies.mend(ONE, body)
+            bodies.mend(ONE, body, None)
             assert bodies.get(ONE) == mended
             assert bodies.named(BODY.guid) == (ONE,)
 
@@ -289,8 +289,27 @@ def test_a_lost_body_is_mended(bodies: Bodies, spoil: Spoil) -> None:
 def test_mending_puts_a_body_in_the_place_of_other_content(bodies: Bodies) -> None:
     """What agrees with itself and not with the catalog."""
     bodies.put(ONE, OTHER)
-    bodies.mend(ONE, BODY)
+    bodies.mend(ONE, BODY, OTHER)
     assert bodies.get(ONE) == BODY
+
+
+def test_what_was_written_since_a_body_was_to_be_mended_stays(bodies: Bodies, spoil: Spoil) -> None:
+    """By whoever was faster, and knows more: who decided upon another body, or upon none, decides again."""
+    bodies.put(ONE, OTHER)
+    for seen in (None, BODY, replace(OTHER, nonce="before"), replace(OTHER, gone=True)):
+        with pytest.raises(Conflict):
+            bodies.mend(ONE, BODY, seen)
+        assert bodies.get(ONE) == OTHER
+    bodies.bury(ONE)
+    with pytest.raises(Conflict):
+        bodies.mend(ONE, BODY, OTHER)
+    assert bodies.get(ONE) == replace(OTHER, gone=True)
+    for content in (None, NO_BODIES["nothing"]):
+        spoil(ONE, content)
+        with pytest.raises(Conflict):
+            bodies.mend(ONE, BODY, OTHER)
+        with pytest.raises(BodyLost):
+            bodies.get(ONE)
 
 
 def test_what_an_import_may_have_left_is_that_of_the_catalog_once_it_is_mended_and_not_the_other_way_round(
@@ -299,14 +318,24 @@ def test_what_an_import_may_have_left_is_that_of_the_catalog_once_it_is_mended_a
     """It is there at any moment; a tombstone stays one."""
     brought = replace(BODY, brought=True)
     bodies.put(ONE, brought)
-    bodies.mend(ONE, replace(brought, nonce="another"))
+    bodies.mend(ONE, replace(brought, nonce="another"), None)
     assert bodies.get(ONE) == brought
-    for body in (BODY, brought):
-        bodies.mend(ONE, body)
+    for body, seen in ((BODY, brought), (brought, None)):
+        bodies.mend(ONE, body, seen)
         assert bodies.get(ONE) == BODY
     bodies.put(TWO, replace(brought, gone=True))
-    bodies.mend(TWO, BODY)
+    bodies.mend(TWO, BODY, None)
     assert bodies.get(TWO).gone
+
+
+def test_what_was_seen_is_written_anew_under_another_nonce(bodies: Bodies) -> None:
+    """So that whoever saw it before finds another one."""
+    bodies.put(ONE, BODY)
+    anew = replace(BODY, nonce="anew")
+    bodies.mend(ONE, anew, BODY)
+    assert bodies.get(ONE) == anew
+    with pytest.raises(Conflict):
+        bodies.mend(ONE, OTHER, BODY)
 
 
 def test_a_missing_body_is_put_again(bodies: Bodies, spoil: Spoil) -> None:

@@ -69,7 +69,7 @@ class Behind:
     def revive(self, key: BodyKey, body: Body) -> None:
         self.bodies[key] = replace(body, gone=False)
 
-    def mend(self, key: BodyKey, body: Body) -> None:
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:  # noqa: ARG002 - as `Bodies`
         self.bodies[key] = body
 
 

@@ -272,7 +272,7 @@ def test_a_crash_while_a_body_is_mended_leaves_it_lost_or_mended(
             file.write_bytes(content)
         for name in ("fsync", "link", "replace", "unlink"):
             monkeypatch.setattr(os, name, crashes.around(getattr(os, name)))
-        store.bodies.mend(key, body)
+        store.bodies.mend(key, body, None)
         crashes.copy()
         monkeypatch.undo()
     seen = set()
@@ -283,7 +283,7 @@ def test_a_crash_while_a_body_is_mended_leaves_it_lost_or_mended(
                 seen.add("mended")
             except BodyLost:
                 seen.add("lost")
-            store.bodies.mend(key, body)
+            store.bodies.mend(key, body, None)
             assert store.bodies.get(key) == body
     assert seen == {"lost", "mended"}
 

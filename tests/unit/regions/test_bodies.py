@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from sigla.errors import BodyMissing, StoreError, Taken
+from sigla.errors import BodyMissing, Conflict, StoreError, Taken
 from sigla.model import Body, BodyKey, Guid, SchemaId
 from sigla.ports.in_front import BodiesInFront
 from sigla.regions.bodies import OUT_OF_STEP, SILENT_MS, BodiesInStep
@@ -173,6 +173,38 @@ def test_a_body_of_one_who_was_refused_stands_in_both_before_another_adopts_it(r
         bodies.put(KEY, replace(a_body(), nonce="another"))
     bodies.close()
     assert regions.there.bodies.get(KEY) == regions.here.bodies.get(KEY)
+
+
+def test_what_an_import_adopts_is_written_anew(regions: Regions) -> None:
+    """Whoever had decided to replace it finds another one: a replay that has slept since this region followed."""
+    body = a_body(brought=True)
+    with closing(regions.in_step(required=True)) as bodies:
+        bodies.put(KEY, body)
+        for nonce in ("second", "third"):
+            with pytest.raises(Taken) as taken:
+                bodies.put(KEY, replace(body, nonce=nonce))
+            assert taken.value.standing.schema == body.schema
+            assert regions.here.bodies.get(KEY) == replace(body, nonce=nonce)
+    assert regions.there.bodies.get(KEY) == body
+    with pytest.raises(Conflict):
+        regions.here.bodies.mend(KEY, a_body(a_text("Other")), body)
+
+
+def test_what_was_replaced_before_an_import_could_adopt_it_is_taken(regions: Regions) -> None:
+    class ReplacedMeanwhile(BodiesInFront):
+        def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
+            super().mend(key, a_body(a_text("Other")), seen)
+            super().mend(key, body, seen)
+
+    body = a_body(brought=True)
+    regions.here.bodies.put(KEY, body)
+    with closing(regions.in_step(required=True)) as bodies:
+        bodies._bodies = ReplacedMeanwhile(regions.here.bodies)
+        with pytest.raises(Taken) as taken:
+            bodies.put(KEY, replace(body, nonce="second"))
+    assert taken.value.standing.schema == a_body(a_text("Other")).schema
+    with pytest.raises(BodyMissing):
+        regions.there.bodies.get(KEY)
 
 
 def test_a_region_that_was_passed_over_gets_none(regions: Regions) -> None:

@@ -60,9 +60,9 @@ class Tiers(BodiesInFront):
         with self._changing(key):
             self._bodies.revive(key, body)
 
-    def mend(self, key: BodyKey, body: Body) -> None:
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
         with self._changing(key):
-            self._bodies.mend(key, body)
+            self._bodies.mend(key, body, seen)
 
     def forget(self, keys: Collection[BodyKey]) -> None:
         """These bodies changed: reads under way, in the whole zone, do not bring the old ones back."""

@@ -51,10 +51,11 @@ class Bodies(Protocol):
         """Replaces a tombstone by a living body of the same content."""
         ...
 
-    def mend(self, key: BodyKey, body: Body) -> None:
-        """Puts the body in the place of nothing, of a damaged one or of other content; of its own content it stays.
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
+        """Puts the body in the place of the one that was seen: at once, so that one is there at any moment.
 
-        But a living one that an import has brought gives way to one that is not marked so: at once, and is there at
-        any moment. Only for who knows from the catalog that the id means this. Raises StoreError.
+        seen: what `get` has told when that was decided; None for nothing, and for a damaged one. Where another one
+        stands by now, it stays: that is well if it has the same content (`rules.bodies.stays`). Only for who knows from
+        the catalog that the id means this. Raises Conflict where it means something else, StoreError.
         """
         ...

@@ -225,5 +225,5 @@ class BodiesInFront:
     def revive(self, key: BodyKey, body: Body) -> None:
         self._bodies.revive(key, body)
 
-    def mend(self, key: BodyKey, body: Body) -> None:
-        self._bodies.mend(key, body)
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
+        self._bodies.mend(key, body, seen)

@@ -10,9 +10,10 @@ something only by its commit, or by a mark that this region sets there behind it
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import Any, Final, ParamSpec, TypeVar
 
-from sigla.errors import StoreError, Taken
+from sigla.errors import Conflict, StoreError, Taken
 from sigla.model import Body, BodyKey, SchemaId
 from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
@@ -86,12 +87,28 @@ class BodiesInStep(BodiesInFront):
         except Taken as taken:
             if taken.standing.schema == body.schema:
                 if not taken.standing.gone:
-                    # Whoever adopts it may be the first whose registration comes to its end.
-                    self._put_there(key, taken.standing)
+                    self._adopt(key, body, taken.standing)
                 elif body.brought and not body.gone:
                     self._put_there(key, body, comes_back=True)
             raise
         self._put_there(key, body)
+
+    def _adopt(self, key: BodyKey, body: Body, standing: Body) -> None:
+        """Whoever adopts it may be the first whose registration comes to its end: so it is put into both as well.
+
+        What an import adopts is written anew: a replay that has slept since this region followed may have decided to
+        replace it, as what means nothing, and finds another one. Raises Taken where it came first.
+        """
+        if body.brought:
+            try:
+                self._bodies.mend(key, replace(standing, nonce=body.nonce), standing)
+            except Conflict:
+                raise Taken(self._bodies.get(key)) from None
+        try:
+            self._put_there(key, standing)
+        except Taken as there:
+            if there.standing.schema != standing.schema:
+                raise
 
     def last(self, context: str) -> SchemaId:
         """That of both, as far as the other region tells its own: numbers up to there are passed over."""

@@ -48,22 +48,26 @@ def bring(
     """The body of an id is there; alive, where a version holds it from now on.
 
     is_known: whether a commit that is here has named the id; asked only where another content stands.
-    Raises BodyLost where it is neither here nor told, BodyDiverged, StoreError.
+    What was decided upon is replaced, and nothing that was written meanwhile, as by a later epoch of this region.
+    Raises BodyLost where it is neither here nor told, Conflict where that was so, BodyDiverged, StoreError.
     """
     try:
         standing = bodies.get(key)
     except BodyLost as lost:
         if told is None:
             raise
-        place = bodies.mend if isinstance(lost, BodyDamaged) else bodies.put
-        place(key, replace(told, gone=not held))
+        meant = replace(told, gone=not held)
+        if isinstance(lost, BodyDamaged):
+            bodies.mend(key, meant, None)
+        else:
+            bodies.put(key, meant)
         return
     if told is not None and told.schema != standing.schema:
         if not standing.gone and is_known(key):
             raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
         # It is of a registration that was refused here, or cut off, when this region was the primary: it never meant
         # anything.
-        bodies.mend(key, replace(told, gone=not held))
+        bodies.mend(key, replace(told, gone=not held), standing)
         return
     if standing.gone and held:
         bodies.revive(key, replace(told or standing, gone=False))
@@ -73,13 +77,13 @@ def bring_ahead(bodies: Bodies, key: BodyKey, told: Body, *, is_known: Callable[
     """The body of a commit that waits: it is there before anything names it, and means something by that commit.
 
     So it is not marked as of an import any more, which may have been refused. One that stands means what it does at
-    any moment, for a client may have its id. is_known: as of `bring`. Raises BodyDiverged, StoreError.
+    any moment, for a client may have its id. is_known: as of `bring`. Raises as `bring`.
     """
-    meant = replace(told, gone=False, brought=False)
+    meant, standing = replace(told, gone=False, brought=False), None
     with suppress(BodyLost):
         standing = bodies.get(key)
         if stays(standing, meant):
             return
         if standing.schema != told.schema and not standing.gone and is_known(key):
             raise BodyDiverged(f"id {key.id} of context {key.context} has another content here")
-    bodies.mend(key, meant)
+    bodies.mend(key, meant, standing)

@@ -1,7 +1,7 @@
 """Stored bytes become a body here and nowhere else: they are checked before they are believed, wherever they stood."""
 
 from sigla import records
-from sigla.errors import BodyDamaged
+from sigla.errors import BodyDamaged, Conflict
 from sigla.model import Body, BodyKey
 from sigla.rules.guid import is_guid_of
 
@@ -24,3 +24,10 @@ def believed(key: BodyKey, stored: bytes) -> Body:
 def stays(standing: Body, told: Body) -> bool:
     """Whether a body stands as the catalog tells it. A living one of an import that may have been refused does not."""
     return standing.schema == told.schema and (standing.gone or told.brought or not standing.brought)
+
+
+def check_stays(standing: Body | None, told: Body) -> bool:
+    """True where `stays`; raises Conflict where it does not: it is not what was to be replaced, either."""
+    if standing is None or not stays(standing, told):
+        raise Conflict
+    return True

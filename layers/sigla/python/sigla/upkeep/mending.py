@@ -34,10 +34,12 @@ def _restore(store: Store, flaw: Flaw) -> bool:
     def is_meant(body: Body | None) -> bool:
         return body is not None and is_sound(body) and told <= {(body.guid, body.schema.type)}
 
-    if is_meant(readable(store.bodies, flaw.key)):
+    standing = readable(store.bodies, flaw.key)
+    if is_meant(standing):
         return True
+    seen = standing if standing and is_sound(standing) else None
     for body in filter(is_meant, store.inventory.earlier(flaw.key)):
-        store.bodies.mend(flaw.key, body)
+        store.bodies.mend(flaw.key, body, seen)
         _agree(store, flaw)
         return True
     return False

@@ -67,9 +67,9 @@ class _BodiesAhead(BodiesInFront):
         self._begun.pop(key, None)
         self._bodies.revive(key, body)
 
-    def mend(self, key: BodyKey, body: Body) -> None:
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
         self._begun.pop(key, None)
-        self._bodies.mend(key, body)
+        self._bodies.mend(key, body, seen)
 
 
 class _CatalogAhead(CatalogInFront):

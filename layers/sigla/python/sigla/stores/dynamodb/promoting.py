@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from sigla import keys
-from sigla.errors import BodyMissing
+from sigla.errors import BodyMissing, Conflict
 from sigla.model import BodyKey, Guid, Search, Show
 from sigla.ports.replaying import Drain, Shipment
 from sigla.regions.draining import WaitingDrain, rehearsal
@@ -88,10 +88,11 @@ class TablePair:
     def make_way(self, shipments: Sequence[Shipment]) -> None:
         here, _ = self._stores
         for key, told in chain.from_iterable(each.bodies.items() for each in shipments):
-            with suppress(BodyMissing):
+            # What was put in its place meanwhile means something.
+            with suppress(BodyMissing, Conflict):
                 standing = here.bodies.get(key)
                 if standing.brought and standing.schema != told.schema and not self._is_anybodys(key, standing.guid):
-                    here.bodies.mend(key, told)
+                    here.bodies.mend(key, told, standing)
 
     def _is_anybodys(self, key: BodyKey, guid: Guid) -> bool:
         here, _ = self._stores

@@ -135,8 +135,12 @@ class AwsReplayer(KeptCommits):
         return ToldCommit.of(shipment).needs(self._places)
 
     def put_aside(self, shipment: Shipment) -> None:
-        self._check_follows()
-        super().put_aside(shipment)
+        for _ in range(TRIES):
+            self._check_follows()
+            with suppress(Conflict):
+                super().put_aside(shipment)
+                return
+        raise Conflict("a commit of another region was not put aside: too many writers of the same ids")
 
     def set_apart(self, shipment: Shipment) -> None:
         self._check_follows()

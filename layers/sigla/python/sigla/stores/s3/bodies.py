@@ -14,7 +14,7 @@ from sigla import keys, records
 from sigla.contract import HIGHEST
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
-from sigla.rules.bodies import believed, stays
+from sigla.rules.bodies import believed, check_stays
 from sigla.stores.s3.objects import PAGE, SIDE_BY_SIDE, Objects, Stored
 
 
@@ -77,18 +77,19 @@ class AwsBodies:
         if self._place(key, body):
             self._replace(key, living)
 
-    def mend(self, key: BodyKey, body: Body) -> None:
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
         keys.check_length(Subject(key.context, ""))
         name, content = self._name(key), records.body_bytes(key, body)
         self._objects.create(keys.guid_object(self._registry, body.guid, key), b"")
 
         def attempt() -> bool | None:
-            stored = self._objects.read(name)
+            stored, standing = self._objects.read(name), None
+            with suppress(BodyDamaged):
+                standing = believed(key, stored.content) if stored else None
+            if standing != seen:
+                return check_stays(standing, body)
             if stored is None:
                 return self._objects.create(name, content) or None
-            with suppress(BodyDamaged):
-                if stays(believed(key, stored.content), body):
-                    return True
             return self._objects.replace(name, content, stored) or None
 
         self._objects.insist(f"mending {name}", attempt)
@@ -142,7 +143,7 @@ def mend_all(here: AwsBodies, there: AwsBodies, brought: Iterable[BodyKey]) -> N
     while some := list(islice(waiting, SIDE_BY_SIDE)):
         for key, ours, theirs in zip(some, here.get_many(some), there.get_many(some), strict=True):
             if ours.schema != theirs.schema:
-                here.mend(key, theirs)
+                here.mend(key, theirs, ours)
 
 
 def _missing(key: BodyKey) -> Body:

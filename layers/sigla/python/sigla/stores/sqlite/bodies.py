@@ -1,13 +1,12 @@
 """What ids mean: a directory of bodies, readable without the catalog; only the way from a guid to them is a table."""
 
 from collections.abc import Collection, Sequence
-from contextlib import suppress
 from dataclasses import replace
 
 from sigla.errors import BodyDamaged, BodyMissing, Taken
 from sigla.keys import check_length, utf16
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, SchemaId, Subject
-from sigla.rules.bodies import stays
+from sigla.rules.bodies import check_stays
 from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.unit import Reader
 
@@ -68,19 +67,21 @@ class EmbeddedBodies:
             elif standing.gone:
                 self._create(key, body, replaces=True)
 
-    def mend(self, key: BodyKey, body: Body) -> None:
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
         with self._unit.group():
-            standing = None
-            with suppress(BodyDamaged):
+            standing, is_damaged = None, False
+            try:
                 standing = self._find(key)
-                if standing is None:
-                    self._create(key, body)
-                    return
-            if standing is None or not stays(standing, body):
+            except BodyDamaged:
+                is_damaged = True
+            if standing != seen:
+                check_stays(standing, body)
+                return
+            if replaces := is_damaged or standing is not None:
                 self._unit.connection.execute(
                     "DELETE FROM content WHERE context = ? AND id = ? AND guid <> ? AND NOT latest", (*key, body.guid)
                 )
-                self._create(key, body, replaces=True)
+            self._create(key, body, replaces=replaces)
 
     def unsettled(self, key: BodyKey) -> bool:
         """Whether this thread sees a body that may yet be undone, so that it should not be remembered."""

@@ -114,7 +114,10 @@ class EmbeddedReplayer:
             standing = taken.standing
         is_other = standing.schema != told.schema
         if standing.gone:
-            (self._bodies.mend if is_other else self._bodies.revive)(key, meant)
+            if is_other:
+                self._bodies.mend(key, meant, standing)
+            else:
+                self._bodies.revive(key, meant)
         elif not is_next and (is_other or told.gone):
             raise _NotYet
         elif is_other:

@@ -265,8 +265,8 @@ class _Imagined(BodiesInFront):
     def revive(self, key: BodyKey, body: Body) -> None:
         """Nothing."""
 
-    def mend(self, key: BodyKey, body: Body) -> None:
-        self._imagined.mend(key, body)
+    def mend(self, key: BodyKey, body: Body, seen: Body | None) -> None:
+        self._imagined.mend(key, body, seen)
 
 
 def target_of_state(resources: Resources, state: State) -> TargetOf:

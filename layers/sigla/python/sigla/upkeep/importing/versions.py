@@ -277,7 +277,7 @@ def _put(resources: Resources, put: Put, body: Body, *, mend: bool) -> None:
     except BodyDamaged:
         if not mend or not _was(resources, put, key):
             raise
-        resources.bodies.mend(key, body)
+        resources.bodies.mend(key, body, None)
 
 
 def _was(resources: Resources, put: Put, key: BodyKey) -> bool:
