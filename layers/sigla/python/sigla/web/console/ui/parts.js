@@ -151,6 +151,35 @@ export function Later({ label, heading, children }) {
   return html`${heading}<p><button class="quiet" aria-label=${label} onClick=${() => setAsked(true)}>Show</button></p>`;
 }
 
+/**
+ * What was told so far, and how to go on: by one call after another, until it is enough.
+ *
+ * @template T @param {T} first @param {(before: T, signal: AbortSignal) => Promise<T>} call what is told after one more of them
+ * @param {(now: T, before: T) => boolean} [isEnough] before: when going on began
+ */
+export function useGoingOn(first, call, isEnough = () => true) {
+  const [now, setNow] = useState(first);
+  const [failure, setFailure] = useState("");
+  const [isBusy, setBusy] = useState(false);
+  const controller = useRef(/** @type {AbortController | undefined} */ (undefined));
+  const stop = () => controller.current?.abort();
+  useEffect(() => stop, []);
+  const goOn = async () => {
+    const { signal } = (controller.current = new AbortController());
+    setFailure("");
+    setBusy(true);
+    let grown = now;
+    try {
+      do setNow((grown = await call(grown, signal)));
+      while (!isEnough(grown, now));
+    } catch (problem) {
+      if (!signal.aborted) setFailure(told(asFailure(problem)));
+    }
+    setBusy(false);
+  };
+  return { now, failure, isBusy, goOn, stop };
+}
+
 // --- times, lists ------------------------------------------------------------------------------------------------
 
 /** @param {{at: number | string}} given milliseconds since 1970, or as ISO 8601 has it */

@@ -1,13 +1,13 @@
 /** A subject: its versions, one of them in full, who refers to it, what is in force for it, and what became of it. */
 
 import { html, useState } from "../vendor/preact.js";
-import { Answer, Asked, Author, follow, Heading, Later, Link, Name, split, Time } from "../parts.js";
+import { Answer, Asked, Author, follow, Heading, Later, Link, Name, split, Time, useGoingOn } from "../parts.js";
 import { ask, contextSegment, query, segment, useAsked, useIsPaid } from "../registry.js";
 import { SchemaText } from "../schema_text.js";
 import { Entries } from "../entries.js";
 import { Fields } from "../fields.js";
 import { GraphPicture, joined } from "../graph.js";
-import { Going, Listed, useGoingOn } from "../lists.js";
+import { Going, Listed } from "../lists.js";
 import { ReferrerNames, useReferrersPath } from "../referrers.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";

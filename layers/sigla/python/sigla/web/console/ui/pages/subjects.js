@@ -1,8 +1,7 @@
 /** Subjects: found by a part of their names, their context and their type, page by page. */
 
 import { html } from "../vendor/preact.js";
-import { useGoingOn } from "../lists.js";
-import { Asked, counted, follow, Heading, Link, Pager, split, Table } from "../parts.js";
+import { Asked, counted, follow, Heading, Link, Pager, split, Table, useGoingOn } from "../parts.js";
 import { ask, contextSegment, query, segment, useCaller } from "../registry.js";
 
 /** Of so many the newest versions are read for 20 read units of DynamoDB. */
