@@ -169,6 +169,25 @@ def test_for_how_much_a_setting_holds_is_asked_at_once(registry: Server, opened:
     expect(page.get_by_role("dialog")).to_contain_text("It holds for 1 subject.")
 
 
+def test_a_search_goes_on_until_something_is_found(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry, None))
+    nothing = [{"found": [], "searched": 100, "through": through} for through in ("a", "b", "c")]
+
+    def look(route: Route) -> None:
+        if nothing:
+            route.fulfill(json=nothing.pop(0))
+        else:
+            route.continue_()
+
+    page.route("**/console/api/search?*", look)
+    page.goto(f"{registry.url}/console/subjects?q=customers")
+    expect(page.get_by_text("Nothing found so far, in 100 names up to a.")).to_be_visible()
+    page.get_by_role("button", name="Search on").click()
+    expect(page.get_by_text("1 subject found.")).to_be_visible()
+    expect(page.get_by_role("button", name="Search on")).to_have_count(0)
+    assert nothing == []
+
+
 def in_small_steps(route: Route) -> None:
     route.continue_(url=route.request.url.replace("limit=14", "limit=2"))
 
