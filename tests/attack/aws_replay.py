@@ -23,8 +23,8 @@ LOCAL: Final = {keys.HOLDERS: {"followed"}, keys.ID: {"at"}, keys.SETTINGS: {*RO
 """Attributes that each side has for itself, by the sort key."""
 OWN: Final = {keys.principals_pk(""), keys.aside_pk(""), keys.copying_pk(""), keys.segments_pk("")}
 """Partitions that each side has for itself."""
-OWN_OBJECTS: Final = ("journal/", "from/", "guids/handed/")
-"""Likewise, objects: segments, what the other region has told, and which ids it has handed over."""
+OWN_OBJECTS: Final = ("journal/", "from/", "guids/handed/", "handed/")
+"""Likewise, objects: segments, what the other region has told, and which ids and commits of keys it has handed over."""
 TAB: Final = "\t"
 OF_EXPORTERS: Final = {"state", "position", "ts", "trace"}
 

@@ -3,20 +3,22 @@
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+from unittest.mock import patch
 
 import orjson
 
-from sigla.errors import StoreError
+from sigla import observe
+from sigla.errors import Refusal, StoreError
 from sigla.model import BodyKey
 from sigla.ports.clock import Clock
-from sigla.regions.adoption import AdoptedIds, given_before
-from sigla.regions.bodies import BodiesInStep
+from sigla.region_parts import OtherRegionParts
 from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.standing import RegionStanding
 from sigla.registry import Options, Registry
+from sigla.settings import BEST_EFFORT, FOLLOWER, REQUIRED, Settings
 from sigla.stores.dynamodb.journal import AwsJournal
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.aws import Store, failing, faults_of
@@ -25,6 +27,8 @@ from tests.attack.world import Rows, World
 from tests.build import FixedClock
 from tests.contract.aws import Account, AwsStores, make_table
 from tests.unit.aws.faults import Fault, Killed, failure
+
+T = TypeVar("T")
 
 _buckets = count()
 EVERYTHING_TOLD: Final = frozenset({"versions", "configs", "modes", "contexts", "keys", "associations"})
@@ -171,18 +175,17 @@ class TableSite(World):
         self.aws = self.seen_from(self.gate, self.clock, self.there)
         place = self.raw.dynamodb, self.raw.s3, self.table, self.name
         self.store = _Held(self.aws, self.account, place, self.bucket)
-        self.standing = RegionStanding(self.aws.region.state, self.clock, follows=True, url=self.there.url)
-        self.bodies = BodiesInStep(
-            self.aws.bodies,
-            self.there.bodies,
-            self.there.handed_ids,
-            region="other",
-            required=required,
-            tell=self.told.append,
-            clock=self.clock,
-            is_followed=self.standing.is_followed,
-            is_followed_now=self.standing.is_followed_now,
+        bodies = REQUIRED if required else BEST_EFFORT
+        settings = Settings(
+            store=self.aws.url,
+            registry_name=self.name,
+            region_peer=self.there.url,
+            region_role=FOLLOWER,
+            region_bodies=bodies,
         )
+        with patch.object(observe, "tell", self.told.append):
+            self.parts = OtherRegionParts.of(settings, self.aws, self.there)
+        self.standing, self.bodies = self.parts.standing, self.parts.in_step
         self.registry = self.registry_with()
 
     def is_followed(self) -> bool:
@@ -199,15 +202,18 @@ class TableSite(World):
 
     def registry_with(self, between: Between | None = None, options: Options | None = None) -> Registry:
         assert between is None
-        is_before = given_before(self.aws.region.look)
-        catalog = AdoptedIds(
-            self.aws.catalog,
-            self.aws.bodies,
-            is_before,
-            is_marked=self.aws.handed_ids.is_marked,
-            buried=self.aws.catalog.buried,
-        )
-        return Registry(catalog, self.bodies, self.clock, options or Options())
+        registry = Registry(self.parts.keys, self.bodies, self.clock, options or Options())
+        return replace(registry, catalog=self.parts.catalog(registry))
+
+    def answered(self, question: Callable[[Registry], T]) -> T:
+        """As `web.two_regions` does: that something is not here is told by the role as it is now."""
+        adopted = self.standing.adopts()
+        try:
+            return question(self.registry)
+        except Refusal as absent:
+            if absent.status == 404 and self.standing.concludes_now() and not adopted and self.standing.adopts():
+                return question(self.registry)
+            raise
 
     @contextmanager
     def killed(self, killing: Killing | None) -> Iterator[None]:
@@ -235,7 +241,7 @@ class TableSite(World):
         return {name: each for name, each in told.items() if name not in self.untold}
 
     def close(self) -> None:
-        self.bodies.close()
+        self.parts.close()
         for made in self._opened:
             made.close()
 

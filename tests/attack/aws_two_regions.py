@@ -3,18 +3,15 @@
 Links lose calls, or are cut, in either direction; what is under way is ended before or after any of its calls.
 """
 
-import random
 from collections import Counter as Tally
-from collections.abc import Callable, Iterator
-from contextlib import suppress
+from collections.abc import Callable
 from functools import partial
 from itertools import count, islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from sigla import keys
-from sigla.errors import Refusal, SchemaNotFound, StoreError
+from sigla.errors import Refusal, StoreError
 from sigla.functions.replay import SOURCE, Replaying
-from sigla.model import BodyKey, Draft, Schema, Subject
+from sigla.model import BodyKey, Draft, Subject
 from sigla.regions import promotion, rules
 from sigla.regions.giving import Course, carried_out
 from sigla.regions.nouns import RegionKind
@@ -27,40 +24,24 @@ from sigla.stores.dynamodb.arming import give_second_region
 from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.region_turns import RegionTurns
 from sigla.upkeep.rejoining import merge
-from tests.attack.aws_replay import contents
-from tests.attack.aws_sites import ENDS, EVERYTHING_TOLD, Killing, Link, Skewed, TableSite, shared
+from tests.attack.aws_sites import ENDS, EVERYTHING_TOLD, Killing, Link, Skewed, TableSite
+from tests.attack.aws_two_promised import SKEW_MS, Acknowledged, TwoPromised
 from tests.attack.replay import TRAFFIC
 from tests.attack.two_regions import BLOCK, SUBJECTS
 from tests.build import FixedClock
 from tests.contract.aws import Account
-from tests.unit.aws.checking import settle
 
 MINUTE_MS: Final = 60_000
-SKEW_MS: Final = 3_000
 FAILING: Final = 0.02
 
 
-class Acknowledged(NamedTuple):
-    """at: the region that did it. ts: by its clock."""
-
-    key: BodyKey
-    schema: Schema
-    at: TableSite
-    ts: int
-
-
-class TwoTables:
-    """here: was promoted last, or is the first primary. there: follows it, joins it, or was passed over."""
+class TwoTables(TwoPromised):
+    """Two tables that are written to, cut off from each other, promoted, brought back and given up."""
 
     def __init__(self, account: Account, seed: int, *, required: bool) -> None:
-        self.account, self.seed, self.required = account, seed, required
-        self.dice = random.Random(seed)
+        super().__init__(seed)
+        self.account, self.required = account, required
         self.numbers = count()
-        self.meanings: dict[BodyKey, Schema] = {}
-        self.acknowledged: list[Acknowledged] = []
-        self.stands_in_both: dict[BodyKey, bool] = {}
-        self.tally: Tally[str] = Tally()
-        self.name = f"two{seed}"
         self.opened: list[TableSite] = []
         self.clock = FixedClock()
         self.here, self.there = self.fresh(), self.fresh()
@@ -88,10 +69,6 @@ class TwoTables:
     def close(self) -> None:
         for site in self.opened:
             site.close()
-
-    @property
-    def sites(self) -> tuple[TableSite, TableSite]:
-        return self.here, self.there
 
     # --- what happens ------------------------------------------------------------------------------------------------
 
@@ -154,16 +131,10 @@ class TwoTables:
             self.stands_in_both.setdefault(key, is_in_step)
             self.acknowledged.append(Acknowledged(key, schema, site, site.clock.now()))
 
-    def read(self) -> None:
-        """By id, at either, of what either has acknowledged: that, or nothing. Then the primary is asked."""
-        if self.acknowledged:
-            one = self.dice.choice(self.acknowledged[-200:])
-            # What a region that joins has is not asked for: it sends everything on.
-            site = self.dice.choice([each for each in self.sites if each.role.kind is not RegionKind.JOINING])
-            # A follower does not conclude from absence: it asks the primary.
-            assert self.meaning(one.key, site) in (None, one.schema)
-            if one.at is self.here or self.here.role.reconciled:
-                self.check_readable(one, self.here)
+    def change_key(self) -> None:
+        """At either, and the process may end meanwhile."""
+        site = self.dice.choice((self.here, self.here, self.here, self.there))
+        self.keys.change(site, self.killing(0.1, 12), is_latest=site is self.here)
 
     def tell(self) -> None:
         """Commits are named to the follower: late, twice, in any order, not all."""
@@ -232,10 +203,18 @@ class TwoTables:
             self.tally["promoted by force"] += 1
             self.there.untold |= {"contexts"}  # the commit that has listed one may be lost, and later ones in it not
             self.turn_round()
+            self.adopts_keys(self.killing(0.5))
             for one in self.acknowledged:
                 if one in known or (one.at is self.there and self.stands_in_both[one.key]):
                     self.check_readable(one, self.here)
                     self.tally["  read by its body alone"] += one not in known
+
+    def adopts_keys(self, killing: Killing | None = None) -> bool:
+        """As commands of the run book do: whether to its end. The next question for a key does what is left."""
+        with self.here.killed(killing):
+            self.here.aws.key_adoption.adopt_all()
+            return True
+        return False
 
     def rejoin(self) -> None:
         """What only the other one had is brought, cut off anywhere; it forgets its catalog, and joins."""
@@ -246,6 +225,7 @@ class TwoTables:
         pair = TablePair(aws, there)
 
         def bring() -> None:
+            aws.key_adoption.adopt_all()
             missing = [*pair.missing()]
             pair.make_way(missing)
             merge(missing, there.bodies, Resources(aws.catalog, self.here.bodies, self.here.clock))
@@ -262,10 +242,11 @@ class TwoTables:
 
     def abandon(self) -> None:
         """The region that was passed over never comes back: what only it had is lost; an empty table joins."""
-        if self.here.role.reconciled or self.there.role.kind is not RegionKind.PRIMARY:
+        if self.here.role.reconciled or self.there.role.kind is not RegionKind.PRIMARY or not self.adopts_keys():
             return
         carried_out(promotion.abandoned(self.here.aws.region, forgets=True))
         self.tally["abandoned"] += 1
+        self.keys.check(self.here)
         for one in filter(lambda each: self.stands_in_both[each.key], self.acknowledged):
             self.check_readable(one, self.here)
         self.meanings = {key: schema for key, schema in self.meanings.items() if self.meaning(key, self.here)}
@@ -301,34 +282,6 @@ class TwoTables:
                 self.tally[f"  not done: {type(refused).__name__}"] += 1
         return came_to_end
 
-    # --- what is promised --------------------------------------------------------------------------------------------
-
-    def note(self, key: BodyKey, schema: Schema) -> None:
-        assert self.meanings.setdefault(key, schema) == schema, f"{key} has two meanings, by seed {self.seed}"
-
-    def meaning(self, key: BodyKey, at: TableSite) -> Schema | None:
-        """As it is read there. The body of an import that was not handed over stands and means nothing."""
-        with suppress(SchemaNotFound):
-            return at.registry.schema_by_id(key.id, subject=Subject(key.context, "")).schema
-        return None
-
-    def check_readable(self, one: Acknowledged, at: TableSite) -> None:
-        assert self.meaning(one.key, at) == one.schema, f"{one.key} by seed {self.seed}"
-
-    def check_all_is_there(self, site: TableSite) -> None:
-        for one in self.acknowledged:
-            self.check_readable(one, site)
-
-    def check_complete(self, site: TableSite) -> None:
-        """What was acknowledged before the moment up to which a follower is complete is there, whatever clocks say."""
-        ours, theirs = site.role, self.here.role
-        if site is not self.there or not ours.follows(theirs):
-            return
-        complete_at = site.aws.region.state().complete_at
-        for one in self.acknowledged:
-            if one.at is self.here and one.ts < complete_at - 2 * SKEW_MS:
-                assert site.is_known(one.key), f"{one.key} is not there, by seed {self.seed}"
-
     def check(self) -> None:
         """Bodies of both, whoever acknowledged them; equal once in step."""
         for site in self.sites:
@@ -347,34 +300,14 @@ class TwoTables:
             self.check_equal()
             self.tally["equal"] += 1
 
-    def check_equal(self) -> None:
-        """Each side has bodies of registrations that were refused, and commits of its own that were brought."""
-        for site in self.sites:
-            settle(site.store.stores)
-            site.store.check()
-            site.check_sound(imported=True)
-        mine, theirs = (shared(contents(site)) for site in self.sites)
-        unknown = tuple(self._places_of_unknown())
-        for key in {*mine, *theirs}:
-            of_unknown = isinstance(key, str) and key.endswith(unknown)
-            pair = mine.get(key), theirs.get(key)
-            assert of_unknown or pair[0] == pair[1], f"{key} differs by seed {self.seed}: {pair}"
-        self.stands_in_both = dict.fromkeys(self.stands_in_both, True)
-
-    def _places_of_unknown(self) -> Iterator[str]:
-        """How names of objects end of which no version tells, nor any answer."""
-        acknowledged = {one.key for one in self.acknowledged}
-        inventory = self.here.aws.inventory
-        for key in {*inventory.bodies(), *self.there.aws.inventory.bodies()} - acknowledged:
-            if not self.here.is_known(key) and not inventory.buried([key]):
-                name = keys.body_object(self.name, key).partition("/schemas")[2]
-                yield from (name, name.removesuffix(".json"))
-
 
 WHAT: Final[dict[str, tuple[float, Callable[[TwoTables], None]]]] = {
     "register": (380, TwoTables.register),
     "other traffic": (150, TwoTables.other_traffic),
     "read": (300, TwoTables.read),
+    "change key": (120, TwoTables.change_key),
+    "read key": (80, TwoTables.read_key),
+    "ask for what is unknown": (10, TwoTables.ask_for_unknown),
     "tell": (60, TwoTables.tell),
     "turn": (50, TwoTables.turn),
     "weather": (40, TwoTables.weather),

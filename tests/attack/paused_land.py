@@ -18,7 +18,6 @@ from sigla.functions import replay
 from sigla.functions.replay import Replaying
 from sigla.model import Draft, Subject
 from sigla.region_parts import OtherRegionParts
-from sigla.regions import handed_keys
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
@@ -308,6 +307,5 @@ def in_one_thread() -> Iterator[None]:
         patched.setattr(fence, "COPIES", 2)
         patched.setattr(opening, "region", _opened)
         patched.setattr(replay, "SELDOM_MS", 1)
-        for module in (promote, handed_keys):
-            patched.setattr(module, "ThreadPoolExecutor", InTurn)
+        patched.setattr(promote, "ThreadPoolExecutor", InTurn)
         yield

@@ -11,11 +11,11 @@ import pytest
 
 from sigla import backoff
 from sigla.associations.verbs import writing
-from sigla.regions import bodies
+from sigla.regions import bodies, handed_keys
 from sigla.stores.dynamodb import catalog, copying, fence
 from sigla.stores.s3 import objects
 
-POOLS = (bodies, catalog, copying, fence, objects)
+POOLS = (bodies, catalog, copying, fence, handed_keys, objects)
 
 
 class InTurn:

@@ -13,7 +13,7 @@ from sigla.regions.bodies import SILENT_MS
 from sigla.regions.following import deliver
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind
-from sigla.regions.refusals import BodyNotInBoth
+from sigla.regions.refusals import BodyNotInBoth, MayBeElsewhere
 from sigla.regions.replay import Verdict
 from sigla.rules import names
 from sigla.stores.dynamodb import fence
@@ -72,9 +72,11 @@ def left_by_one_that_was_cut_off(site: TableSite, text: str) -> None:
 
 
 def meaning(site: TableSite, id: int = KEY.id) -> str | None:
+    """None also where a region that is out may know it."""
+    place = Subject(KEY.context, "")
     try:
-        return site.registry.schema_by_id(SchemaId(id), subject=Subject(KEY.context, "")).schema.text
-    except SchemaNotFound:
+        return site.answered(lambda registry: registry.schema_by_id(SchemaId(id), subject=place)).schema.text
+    except (SchemaNotFound, MayBeElsewhere):
         return None
 
 

@@ -13,7 +13,8 @@ from sigla.rules import names
 from sigla.stores.dynamodb.replaying import AwsReplayer
 from tests.attack.aws_replay import contents, follower, primary, replayer, shipped
 from tests.attack.aws_sites import TableSite, shared
-from tests.attack.aws_two_regions import SKEW_MS, TwoTables
+from tests.attack.aws_two_promised import SKEW_MS
+from tests.attack.aws_two_regions import TwoTables
 from tests.attack.repeatable import repeat
 from tests.attack.stories import mode, register
 from tests.build import a_text
