@@ -14,7 +14,7 @@ import pytest
 
 from tests.attack.paused_checks import ids_with_two_meanings, not_at_its_end, untrue
 from tests.attack.paused_land import Land, Outcome, in_one_thread, unpaused
-from tests.attack.paused_matrix import PAUSED, SITUATIONS, WHOLE, Run, good_end
+from tests.attack.paused_matrix import COMMANDS, PAUSED, SITUATIONS, WHOLE, Run, good_end, text
 from tests.attack.paused_stores import Paused
 
 
@@ -148,3 +148,19 @@ def test_two_commands_that_are_paused_at_once_go_on_as_if_nothing_had_been(
         found = wrong(starts[situation], one, also_paused(other, meanwhile, second, untold), first)
         told = f"{one} paused before request {first}, {other} before {second}, meanwhile {meanwhile}"
         assert not [*(found or ()), *untold], told
+
+
+def test_a_region_that_takes_writes_back_within_a_minute_gives_a_schema_the_id_that_it_has(
+    starts: Mapping[str, Start],
+) -> None:
+    """Its function remembers that it was the primary; what the other one acknowledged stands here by its body alone."""
+    land, moment = starts["healthy"]
+    land.put_back(moment)
+    land.function("A")
+    COMMANDS["promote B"](land, unpaused)
+    land.function("B").register("orders", text(60))
+    COMMANDS["force A alone"](land, unpaused)
+    land.function("A").register("orders", text(60))
+    there, here = land.known.acks[-2:]
+    assert (there.site, here.site) == ("B", "A")
+    assert here.id == there.id

@@ -70,9 +70,11 @@ class RegionStanding:
         return self.is_followed()
 
     def adopts(self) -> bool:
-        """Whether it is a primary that was promoted by force, within the last minute. Raises StoreError."""
-        role = self._role()
-        return role is not None and role.writes and role.adopts
+        """Whether it is a primary that was promoted by force, within the last minute. Raises StoreError.
+
+        One that gave writes away and took them back within that minute is known by the role that was met.
+        """
+        return any(role is not None and role.writes and role.adopts for role in (self._met(), self._role()))
 
     def pair(self) -> str | None:
         """As of `Role`, within the last minute; None before this region has a role. Raises StoreError."""
