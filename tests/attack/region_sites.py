@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from sigla.errors import StoreError
+from sigla.errors import StoreError, Taken
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.regions import Peer
 from sigla.ports.replaying import Shipment
@@ -130,3 +130,18 @@ def role_of(world: World) -> Role:
     role = embedded(world).region.role()
     assert role
     return role
+
+
+def copy_bodies(one: World, other: World) -> None:
+    """With those that no commit names: of registrations that were cut off, or refused."""
+    for key in embedded(one).inventory.bodies():
+        with suppress(Taken):
+            other.store.bodies.put(key, one.store.bodies.get(key))
+
+
+def hear_name(primary: World) -> tuple[()]:
+    """The name of the region that asks it, as `regions.followed` does: before that nothing is handed over."""
+    role = role_of(primary)
+    if role.token and "://" in role.peer:
+        assert embedded(primary).region.set_role(role, replace(role, peer="there"))
+    return ()

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import count
 from typing import Any, Final
 
-from sigla.errors import Refusal, SchemaNotFound, StoreError, Taken
+from sigla.errors import Refusal, SchemaNotFound, StoreError
 from sigla.model import BodyKey, Draft, Schema, Subject
 from sigla.regions import promotion
 from sigla.regions.followed import hear
@@ -29,7 +29,7 @@ from sigla.rules import names
 from sigla.stores.sqlite.promoting import DirectoryPair, promote_by_force
 from sigla.upkeep.rejoining import merge
 from tests.attack.keys import dek, deks_deleted, deks_purged, kek
-from tests.attack.region_sites import Link, Site, Taker, kept_apart, role_of, without_unknown
+from tests.attack.region_sites import Link, Site, Taker, copy_bodies, hear_name, kept_apart, role_of, without_unknown
 from tests.attack.replay import TRAFFIC, always, check_equal, embedded
 from tests.attack.world import Embedded, World
 
@@ -174,6 +174,7 @@ class TwoRegions:
                 self.catch_up(allowed)
 
     def catch_up(self, allowed: Callable[[], None] = always) -> None:
+        hear_name(self.here)
         with embedded(self.there).group():
             done = catch_up(embedded(self.here).shipper(), embedded(self.there).replayer(allowed))
         assert done.stopped in (None, Verdict.KNOWN), done
@@ -205,7 +206,7 @@ class TwoRegions:
             embedded(self.there).region,
             embedded(self.here).region,
             drain,
-            rehearse=tuple,
+            rehearse=partial(hear_name, self.here),
             token=f"{token}",
             now=0,
             url="http://other",
@@ -220,8 +221,7 @@ class TwoRegions:
             self.turn_round()
             self.check_keys(self.there, self.here)
             for one in self.acknowledged:
-                was_handed = self.stands_in_both[one.key]
-                if one.at is self.there and (one.row <= known or was_handed):
+                if one.at is self.there and (one.row <= known or self.stands_in_both[one.key]):
                     self.check_readable(one, self.here)
                     self.tally["  read by its body alone"] += one.row > known
 
@@ -235,6 +235,8 @@ class TwoRegions:
         """What only the other one had is brought, cut off anywhere, and a new directory follows from the beginning."""
         if not self.is_apart:
             return
+        if role_of(self.there).epoch > role_of(self.here).epoch:
+            self.turn_round()  # both were opened by force: the later one goes on
         pair = DirectoryPair(embedded(self.here), embedded(self.there))
         here = embedded(self.here)
 
@@ -275,13 +277,7 @@ class TwoRegions:
         ours = role_of(self.here)
         assert here.set_role(ours, replace(ours, peer="there"))
         self.catch_up()
-        self.copy_bodies(self.here, self.there)
-
-    def copy_bodies(self, one: World, other: World) -> None:
-        """With those that no commit names: of registrations that were cut off, or refused."""
-        for key in embedded(one).inventory.bodies():
-            with suppress(Taken):
-                other.store.bodies.put(key, one.store.bodies.get(key))
+        copy_bodies(self.here, self.there)
 
     def turn_round(self) -> None:
         self.here, self.there = self.there, self.here

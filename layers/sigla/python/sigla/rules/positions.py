@@ -13,8 +13,6 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from sigla.languages.protobuf.tokens import TOKEN
-
 
 class Position(NamedTuple):
     """Both from 1."""
@@ -227,6 +225,8 @@ def _field_number(number: str) -> int:
 
 
 def _protobuf_tokens(text: str) -> Iterator[tuple[str, int]]:
+    from sigla.languages.protobuf.tokens import TOKEN  # noqa: PLC0415 - who places nothing needs no language
+
     return ((match[1], match.start(1)) for match in TOKEN.finditer(text) if match[1])
 
 
