@@ -171,7 +171,9 @@ def test_for_how_much_a_setting_holds_is_asked_at_once(registry: Server, opened:
 
 def test_a_search_goes_on_until_something_is_found(registry: Server, opened: Opens) -> None:
     page = paid(opened(registry, None))
-    nothing = [{"found": [], "searched": 100, "through": through} for through in ("a", "b", "c")]
+    nothing: list[dict[str, object]] = [
+        {"found": [], "searched": 100, "through": through} for through in ("a", "b", "c")
+    ]
 
     def look(route: Route) -> None:
         if nothing:
