@@ -11,7 +11,6 @@ from http.client import (
     BadStatusLine,
     HTTPConnection,
     HTTPException,
-    HTTPResponse,
     IncompleteRead,
     InvalidURL,
     RemoteDisconnected,
@@ -24,7 +23,14 @@ from urllib.parse import unquote, urlencode, urljoin, urlsplit
 from sigla.backoff import Backoff
 from sigla.ports.clock import Clock
 from sigla.ports.progress import Progress
-from sigla.remote.connections import HTTP_PORT, RemoteConnection, RemoteLimits
+from sigla.remote.connections import (
+    HTTP_PORT,
+    AnswerBrokenOff,
+    AnswerTooLong,
+    RemoteConnection,
+    RemoteLimits,
+    whole_answer,
+)
 from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused, RemoteTooLong, Withheld
 from sigla.remote.urls import MISREAD, is_misread, is_url, shown_url
 
@@ -257,7 +263,7 @@ class Remote:
             connection.request(method, target, body=content, headers=headers)
             answer = connection.getresponse()
             location, retry_after = (answer.headers.get(name, "") for name in ("Location", "Retry-After"))
-            heard = _Heard(answer.status, location, retry_after, _whole(answer, self._limits.longest))
+            heard = _Heard(answer.status, location, retry_after, whole_answer(answer, self._limits.longest))
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again
             self._own.used = False
@@ -319,24 +325,6 @@ def retry_after_s(said: str, clock: Clock) -> float:
     except (ValueError, OverflowError):
         return 0.0
     return max(0.0, moment - clock.now() / 1000)
-
-
-class AnswerBrokenOff(HTTPException):
-    """An answer without its end."""
-
-
-class AnswerTooLong(HTTPException):
-    """An answer with more than is read of one."""
-
-
-def _whole(answer: HTTPResponse, longest: int) -> bytes:
-    """Raises AnswerBrokenOff, of which `read` says nothing to who gives it a length, and AnswerTooLong."""
-    body = answer.read(longest + 1)
-    if len(body) > longest:
-        raise AnswerTooLong
-    if answer.length:
-        raise AnswerBrokenOff("its answer breaks off")
-    return body
 
 
 def trusting() -> SSLContext:

@@ -1,11 +1,11 @@
 """A connection to another registry, whatever that does: it ends in time, and at once when another thread ends it."""
 
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from http.client import HTTPConnection, HTTPResponse
+from http.client import HTTPConnection, HTTPException, HTTPResponse
 from io import BufferedReader, RawIOBase
 from ipaddress import IPv6Address, ip_address
 from math import inf
@@ -170,3 +170,32 @@ class _InTime(RawIOBase):
         if self._sent is not None:
             self._sent.close()
         super().close()
+
+
+class AnswerBrokenOff(HTTPException):
+    """An answer without its end, of which `read` says nothing to who gives it a length."""
+
+    def __init__(self) -> None:
+        super().__init__("its answer breaks off")
+
+
+class AnswerTooLong(HTTPException):
+    """An answer with more than is read of one."""
+
+
+def answer_pieces(answer: HTTPResponse, size: int) -> Iterator[bytes]:
+    """Raises AnswerBrokenOff."""
+    while piece := answer.read(size):
+        yield piece
+    if answer.length:
+        raise AnswerBrokenOff
+
+
+def whole_answer(answer: HTTPResponse, longest: int) -> bytes:
+    """Raises AnswerBrokenOff, AnswerTooLong."""
+    body = answer.read(longest + 1)
+    if len(body) > longest:
+        raise AnswerTooLong(f"its answer has more than {longest // 2**20} MiB")
+    if answer.length:
+        raise AnswerBrokenOff
+    return body

@@ -15,7 +15,7 @@ from sigla.ports.primary import FOLLOWER, PAIR, Forwarded, NextAsked, NextTold, 
 from sigla.regions import wire
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.client import trusting
-from sigla.remote.connections import RemoteConnection, RemoteLimits
+from sigla.remote.connections import RemoteConnection, RemoteLimits, answer_pieces, whole_answer
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.urls import is_url, shown_url
 
@@ -75,23 +75,24 @@ class RemotePrimary:
             "apart": asked.apart,
             "run": asked.run,
         }
-        with self._under_way(RemoteLimits(asked.wait_ms / 1000 + 10)) as connection:
+        limits = RemoteLimits(asked.wait_ms / 1000 + 10)
+        with self._under_way(limits) as connection:
             try:
                 answer = self._asked(connection, f"{JOURNAL}?{urlencode(query)}")
-                return wire.told_of(answer.read())
+                return wire.told_of(whole_answer(answer, limits.longest))
             except (OSError, HTTPException, ValueError) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
     def copy(self, write: Callable[[bytes], object]) -> None:
         with self._under_way(RemoteLimits(60.0)) as connection:
             try:
-                answer = self._asked(connection, COPY)
-                piece = answer.read(PIECE)
-                if not piece.startswith(_PACKED):
+                told = answer_pieces(self._asked(connection, COPY), PIECE)
+                first = next(told, b"")
+                if not first.startswith(_PACKED):
                     raise NotFollowed(why=_ANOTHER)
-                while piece:
+                write(first)
+                for piece in told:
                     write(piece)
-                    piece = answer.read(PIECE)
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 
@@ -144,7 +145,8 @@ class RemotePrimary:
     def _asked_once(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes, whole_s: float
     ) -> Forwarded:
-        with self._under_way(RemoteLimits(whole_s, whole_s - CONNECT_S, CONNECT_S)) as connection:
+        limits = RemoteLimits(whole_s, whole_s - CONNECT_S, CONNECT_S)
+        with self._under_way(limits) as connection:
             try:
                 connection.connect()
             except OSError as silence:
@@ -153,7 +155,7 @@ class RemotePrimary:
                 connection.request(method, self._path + target, body or None, dict(headers))
                 answer = connection.getresponse()
                 said = {name.lower(): value for name, value in answer.getheaders()}
-                return Forwarded(answer.status, said, answer.read())
+                return Forwarded(answer.status, said, whole_answer(answer, limits.longest))
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
 

@@ -16,7 +16,7 @@ from sigla.regions import wire
 from sigla.regions.nouns import Role
 from sigla.regions.replay import JournalPlace
 from sigla.remote.client import trusting
-from sigla.remote.connections import RemoteConnection, RemoteLimits
+from sigla.remote.connections import RemoteConnection, RemoteLimits, whole_answer
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.urls import is_url, shown_url
 
@@ -115,12 +115,12 @@ class RemoteRegion:
             try:
                 connection.request(method, self._path + path, body, self._headers)
                 answer = connection.getresponse()
-                body_told = answer.read()
+                body_told = whole_answer(answer, limits.longest)
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
         try:
             found: object = json.loads(body_told)
-        except ValueError:
+        except (ValueError, RecursionError):  # another product may answer there with anything
             found = None
         if not isinstance(found, dict) and answer.status >= 500:
             raise StoreError(f"{self.shown} does not answer (what stands before it says {answer.status})")

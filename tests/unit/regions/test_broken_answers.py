@@ -1,0 +1,68 @@
+"""Another region whose answer breaks off, or has no end: it counts as one that does not answer."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from sigla.errors import StoreError
+from sigla.remote import region
+from sigla.remote.primary import RemotePrimary
+from sigla.remote.region import RemoteRegion
+from sigla.stores.clock import SystemClock
+
+PACKED = b"\x1f\x8b"
+
+
+@contextmanager
+def answering(body: bytes, *, length: int | None = None) -> Iterator[str]:
+    """The URL of a server that sends this and hangs up. length: so many bytes it says that it sends."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None: ...
+
+        def do_GET(self) -> None:
+            self.send_response(200)
+            if length is not None:
+                self.send_header("Content-Length", str(length))
+            self.end_headers()
+            self.wfile.write(body)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.mark.parametrize("sent", [b"", PACKED, PACKED + bytes(100)])
+def test_a_copy_that_breaks_off_is_asked_for_again(sent: bytes) -> None:
+    """A region that begins anew waits for a primary that died meanwhile, and does not end over half a backup."""
+    with answering(sent, length=1000) as url, pytest.raises(StoreError, match="breaks off"):
+        RemotePrimary(url, "", SystemClock()).copy(lambda _: None)
+
+
+def test_a_whole_copy_is_written_as_it_came() -> None:
+    whole, written = PACKED + bytes(100), bytearray()
+    with answering(whole, length=len(whole)) as url:
+        RemotePrimary(url, "", SystemClock()).copy(written.extend)
+    assert written == whole
+
+
+def test_of_an_answer_without_an_end_so_much_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the address of the other region anything may answer by now."""
+    monkeypatch.setattr(region, "MOST_BYTES", 1000)
+    with answering(b'"' + b"x" * 2000 + b'"') as url, pytest.raises(StoreError, match="more than"):
+        RemoteRegion(url, "", SystemClock()).report()
+
+
+def test_an_answer_nested_without_an_end_is_of_no_registry() -> None:
+    with answering(b"[" * 200_000) as url, pytest.raises(StoreError, match="not a registry of Sigla"):
+        RemoteRegion(url, "", SystemClock()).report()
