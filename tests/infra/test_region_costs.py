@@ -16,7 +16,7 @@ from infra.usage import MILLION, Work
 from sigla.aws.clients import Clients
 from sigla.functions.replay import SELDOM_MS, SOURCE, OtherRegionTold, Replaying
 from sigla.keks.verbs.keks import read_kek
-from sigla.model import LATEST, Page, SchemaId, Version
+from sigla.model import DEFAULT_CONTEXT, LATEST, BodyKey, Page, SchemaId, Version
 from sigla.regions import rules
 from sigla.regions.bodies import BodiesInStep
 from sigla.regions.handed_keys import KeysInStep
@@ -24,10 +24,11 @@ from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind
 from sigla.registry import Registry
 from sigla.rules import names
+from sigla.stores.dynamodb import sweeping
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.keys import dek, kek
 from tests.attack.stories import register
-from tests.build import FixedClock
+from tests.build import FixedClock, a_body
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, in_process
 from tests.contract.tables import Tables
@@ -179,6 +180,53 @@ def test_an_import_puts_a_mark_there_besides_the_body(regions: Regions) -> None:
     more, alone = asked
     handed = region_usage.HANDING.trips.calls["PutObject"] + region_usage.MARKING.trips.calls["PutObject"]
     assert more - alone == handed
+
+
+def test_an_import_that_finds_its_schema_without_a_version_writes_it_anew(regions: Regions) -> None:
+    """What one has left that was cut off. An id that a version holds asks S3 for nothing, in two regions as in one."""
+    lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
+    asked = []
+    with closing(lone):
+        for store, registry, id in (
+            (regions.a, regions.registry, 10),
+            (lone, Registry(lone.catalog, lone.bodies, regions.clock), 20),
+        ):
+            for subject in ("brought", "again"):
+                registry.change_mode(names.subject(subject), "IMPORT")
+                register(subject, a_schema(id), id=id, version=1)(registry)
+            left = replace(a_body(a_schema(id + 1)), brought=True)
+            store.bodies.put(BodyKey(DEFAULT_CONTEXT, SchemaId(id + 1)), left)
+            for subject in ("brought", "again"):
+                with metered(regions.clients, (), 0.0) as meter:
+                    register(subject, a_schema(id + 1), id=id + 1, version=2)(registry)
+                asked.append(Counter(call for each in meter.seen for call in each if call.endswith("Object")))
+    found, held, found_alone, held_alone = asked
+    handed = Counter(region_usage.HANDING.trips.calls) + Counter(region_usage.MARKING.trips.calls)
+    assert found - found_alone == handed + Counter({"PutObject": 2, "GetObject": 1})
+    assert held == held_alone
+    assert "takes two writes and a read of S3 more" in PAGE
+
+
+def test_a_delete_for_good_checks_the_role_each_twenty_versions(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert sweeping.AT_ONCE == 20
+    monkeypatch.setattr(sweeping, "AT_ONCE", 2)
+    lone = AwsStore(regions.clients, make_table(regions.clients.dynamodb), OTHER, regions.clock)
+    more = []
+    with closing(lone):
+        for versions in (1, 2, 3, 4, 5):
+            written = []
+            for registry in (regions.registry, Registry(lone.catalog, lone.bodies, regions.clock)):
+                for number in range(versions):
+                    register("gone", a_schema(10 * versions + number))(registry)
+                registry.delete_subject(names.subject("gone"))
+                with metered(regions.clients, (), 0.0) as meter:
+                    registry.delete_subject(names.subject("gone"), permanent=True)
+                written.append(meter.write)
+            more.append(written[0] - written[1] - region_usage.CHECKED_UNITS)
+    assert more == [2, 2, 4, 4, 6]
+    assert "a delete for good two write units more for each twenty versions" in PAGE
 
 
 def test_keys_are_handed_over_for_what_it_is_priced(regions: Regions) -> None:
