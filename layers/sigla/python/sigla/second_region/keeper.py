@@ -176,11 +176,11 @@ class RegionKeeper:
         if role is None:
             return
         if role != self._acted_on:
-            before, self._acted_on = self._acted_on, role
             self._next_looks.clear()
-            if _as_told(role) != _as_told(before):
+            self._act_on(role, self._acted_on)
+            if _as_told(role) != _as_told(self._acted_on):
                 self._tell({"event": ROLE, "role": role.kind.value, "epoch": role.epoch, "writes": role.writes})
-            self._act_on(role, before)
+            self._acted_on = role  # what failed halfway is done again with the next look
         if role.writes:
             self._look_across(role)
         else:
