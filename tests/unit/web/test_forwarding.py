@@ -1,6 +1,7 @@
 """Which requests a follower sends on, how many at a time, and what it does where its primary is silent."""
 
 import asyncio
+import gc
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,8 +10,13 @@ import pytest
 
 from sigla.errors import StoreError
 from sigla.ports.primary import Forwarded, NotSent
+from sigla.regions.nouns import RegionSeen
 from sigla.stores.clock import SystemClock
-from sigla.web.local.forwarding import KNOWN, STRANGERS, STRANGERS_IN_LINE, Forwarding, Lane
+from sigla.web.local.following import Following
+from sigla.web.local.forwarding import KNOWN, STRANGERS, STRANGERS_IN_LINE, ForwardCounts, Forwarding, Lane
+from sigla.web.local.news import News
+from sigla.web.local.role_tables import RoleTables
+from tests.waiting import eventually
 
 ANSWER = Forwarded(200, {}, b"")
 
@@ -105,8 +111,8 @@ def test_after_a_failure_nothing_is_sent_until_the_primary_answers_again(failure
     """Also where it is not known what became of a write: the next one does not hang as that did."""
 
     async def story() -> None:
-        primary = Primary(failing(failure))
-        forwarding = Forwarding(primary, SystemClock(), silent_s=0.01, look_s=0.01)
+        primary, counts = Primary(failing(failure)), ForwardCounts()
+        forwarding = Forwarding(primary, SystemClock(), counts, silent_s=0.01, look_s=0.01)
         with pytest.raises(type(failure)):
             await sent(forwarding, "first")
         primary.answer = lambda _: ANSWER
@@ -118,7 +124,7 @@ def test_after_a_failure_nothing_is_sent_until_the_primary_answers_again(failure
         primary.up.set()
         await until(lambda: not forwarding.silent)
         assert await sent(forwarding, "later") == ANSWER
-        assert (forwarding.sent, forwarding.failed) == (2, 1)
+        assert counts == ForwardCounts(sent=2, failed=1)
 
     asyncio.run(story())
 
@@ -158,3 +164,23 @@ def test_a_question_that_takes_too_long_silences_nothing_while_the_primary_answe
         await until(lambda: not forwarding.silent)
 
     asyncio.run(story())
+
+
+def test_a_server_that_asks_another_region_keeps_nothing_of_the_one_before() -> None:
+    """It may ask another one each second, for as long as two of them answer by turns."""
+    tables = RoleTables(lambda: 0, lambda _: RegionSeen(None, None), lambda _: ())
+
+    async def story() -> None:
+        for _ in range(5):
+            forwarding = Forwarding(Primary(), SystemClock())
+            tables.follow(Following(forwarding, lambda: 0, lambda _: True, News(), SystemClock()))
+            assert await sent(forwarding, "a write") == ANSWER
+
+    before = _threads()
+    asyncio.run(story())
+    gc.collect()
+    eventually(lambda: len(_threads() - before) <= 1, patience_s=10)
+
+
+def _threads() -> set[threading.Thread]:
+    return {each for each in threading.enumerate() if each.name.startswith("sigla-forwards-")}

@@ -13,16 +13,18 @@ from sigla.regions.followed import Followed, PolledFollower
 from sigla.regions.handing import HandsOver
 from sigla.regions.installed import Installed
 from sigla.regions.installed_here import installed_here
-from sigla.regions.nouns import RegionKind
+from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.failures import RemoteMisused
+from sigla.remote.region import RemoteRegion
 from sigla.second_region.control import ServedRegion
 from sigla.second_region.keeper import BeginsAnew, Exporters, RegionKeeper
+from sigla.second_region.metrics import region_lines
 from sigla.second_region.views import ServedRegionViews
 from sigla.stores.not_opened import DataNotOpened
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.leading import Leading
-from sigla.web.local.regions import RegionOfServer, region_lines
+from sigla.web.local.regions import RegionOfServer
 from sigla.web.local.role_tables import RoleTables
 
 __all__ = ["BeginsAnew", "OtherRegion", "followed", "follows", "installed_here", "region_of_server"]
@@ -90,16 +92,7 @@ def region_of_server(
     Raises BeginsAnew, DataNotOpened.
     """
     role = store.region.role()
-    if authenticate is None and said.user:
-        if said.url or role is not None:
-            raise DataNotOpened(OPEN_WITH_CREDENTIALS)
-        said = said._replace(user="")  # for another command, perhaps: an open server has none to send anywhere
-    if said.url and role is None:
-        raise DataNotOpened(
-            f"The registry in {store.path} is not empty, and never followed: choose an empty directory with --data."
-        )
-    if said.url and role is not None and role.kind is RegionKind.PRIMARY:
-        tell({"event": "region-primary", "epoch": role.epoch, "ignored": f"--follow {said.url}"})
+    said = _to_be_used(said, store, role, is_open=authenticate is None, tell=tell)
     polled = polled_follower(store)
     leading = Leading(followed(store, polled), said.copy, authenticate, guesses, store.clock)
     store.follow_ceilings(polled)
@@ -109,38 +102,51 @@ def region_of_server(
     store.on_role_changed(over.hear)
     store.hand_over(over)
     tables = RoleTables(store.journal.end, store.region.look, store.inventory.buried)
-    control = ServedRegion(
-        store,
-        user=said.user,
-        follower=lambda: keeper.follower,
-        problem=lambda: keeper.problem,
-        asked_ms_ago=lambda: polled.asked_ms_ago,
-        installed=installed,
-        heard=lambda: dict(keeper.heard),
-    )
+    other = partial(RemoteRegion, credentials=said.user, clock=store.clock)
     keeper = RegionKeeper(
-        store,
-        tables,
-        exporters,
-        user=said.user,
-        served=served,
-        asked_ms_ago=lambda: polled.asked_ms_ago,
-        other=control.other,
-        tell=tell,
+        store, tables, exporters, polled=polled, other=other, user=said.user, served=served, tell=tell
     )
     until.callback(keeper.stop)
+    _begin(keeper, store, role, said.url)
+    control = ServedRegion(store, keeper, polled=polled, other=other, user=said.user, installed=installed)
+    return RegionOfServer(
+        tables.table,
+        leading.routes(),
+        partial(region_lines, polled, over, keeper),
+        control,
+        ServedRegionViews(store, control, other),
+        leading.close,
+        lambda: keeper.begins_anew,
+    )
+
+
+def _to_be_used(
+    said: OtherRegion, store: EmbeddedStore, role: Role | None, *, is_open: bool, tell: Teller
+) -> OtherRegion:
+    """What the command says of the other region, as far as that counts. Raises DataNotOpened."""
+    if is_open and said.user:
+        if said.url or role is not None:
+            raise DataNotOpened(OPEN_WITH_CREDENTIALS)
+        said = said._replace(user="")  # for another command, perhaps: an open server has none to send anywhere
+    if said.url and role is None:
+        raise DataNotOpened(
+            f"The registry in {store.path} is not empty, and never followed: choose an empty directory with --data."
+        )
+    if said.url and role is not None and role.kind is RegionKind.PRIMARY:
+        tell({"event": "region-primary", "epoch": role.epoch, "ignored": f"--follow {said.url}"})
+    return said
+
+
+def _begin(keeper: RegionKeeper, store: EmbeddedStore, role: Role | None, url: str) -> None:
+    """Raises BeginsAnew, DataNotOpened."""
     try:
-        keeper.begin(role, said.url)
+        keeper.begin(role, url)
     except NotFollowed as refused:
         raise DataNotOpened(refused.message) from None
     except RemoteMisused as wrong:
-        if said.url:
+        if url:
             raise DataNotOpened(str(wrong)) from None
         raise DataNotOpened(
             f"The registry in {store.path} follows another one, and its data do not say where that is served: give "
             "its URL with --follow."
         ) from None
-    lines = partial(region_lines, polled, tables, over, lambda: keeper.follower, lambda: keeper.problem)
-    views = ServedRegionViews(store, control)
-    routes = leading.routes()
-    return RegionOfServer(tables.table, routes, lines, control, views, leading.close, lambda: keeper.begins_anew)

@@ -5,7 +5,7 @@ The region that is asked goes the course, with the other one over HTTP: whoever 
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, TypeVar
@@ -19,8 +19,8 @@ from sigla.ports.replaying import Shipment
 from sigla.regions import promotion, rejoining
 from sigla.regions.adoption import adopted
 from sigla.regions.draining import PATIENCE_S, OrderedDrain, ToldShipper
-from sigla.regions.followed import check_may_follow
-from sigla.regions.follower import RegionFollower, check_follows
+from sigla.regions.followed import PolledFollower, check_may_follow
+from sigla.regions.follower import check_follows
 from sigla.regions.giving import Course, carried_out, without_ids
 from sigla.regions.installed import Installed, unlike
 from sigla.regions.nouns import RegionKind, Role, Trace
@@ -42,6 +42,7 @@ from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import NotARegistry, RemoteRegion, why_not_lost
 from sigla.remote.urls import is_url
+from sigla.second_region.keeper import RegionKeeper
 from sigla.stores.sqlite.promoting import promote_by_force
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.rejoining import Rejoined, merge
@@ -57,48 +58,42 @@ TO_BE_REACHED: Final = (
 
 
 class ServedRegion:
-    """user: NAME:SECRET, with which the other region is asked.
-
-    follower: what follows now; None where nothing does. problem: why a region that joins has no copy yet.
-    asked_ms_ago: when the follower has asked last. installed: what this server runs. heard: of `RegionKeeper`.
-    """
+    """keeper, polled, other, user: as of `RegionKeeper`. installed: what this server runs."""
 
     def __init__(
         self,
         store: EmbeddedStore,
+        keeper: RegionKeeper,
         *,
+        polled: PolledFollower,
+        other: Callable[[str], RemoteRegion],
         user: str,
-        follower: Callable[[], RegionFollower | None],
-        problem: Callable[[], str],
-        asked_ms_ago: Callable[[], int | None],
         installed: Installed,
-        heard: Callable[[], Mapping[str, int]],
     ) -> None:
         self._store = store
         self._region = store.region
+        self._keeper = keeper
+        self._polled = polled
+        self._other = other
         self._user = user
-        self._follower = follower
-        self._problem = problem
-        self._asked_ms_ago = asked_ms_ago
         self._installed = installed
-        self._heard = heard
         self._one_at_a_time = threading.Lock()
 
     def report(self) -> RegionReport:
-        follower, journal = self._follower(), self._store.journal
+        follower, journal = self._keeper.follower, self._store.journal
         how_far, role = follower.how_far if follower else None, self._region.role()
         return RegionReport(
             role,
             journal.last_place(),
             journal.newest(),
             how_far.behind_ms if how_far else None,
-            how_far.problem if how_far else self._problem(),
+            how_far.problem if how_far else self._keeper.problem,
             self._installed,
             self._out(role) if role else (),
         )
 
     def _out(self, role: Role) -> Sequence[Trace]:
-        heard = self._heard()
+        heard = dict(self._keeper.heard)
         return [each._replace(seen=max(each.seen, heard.get(each.url, 0))) for each in role.out]
 
     def set_role(self, seen: Role | None, role: Role) -> bool:
@@ -106,7 +101,7 @@ class ServedRegion:
 
     def why_not_reached(self, url: str) -> str:
         try:
-            found = self.other(url).report()
+            found = self._other(url).report()
         except (StoreError, RemoteMisused) as silence:
             return str(silence).removesuffix(".")
         ours = self._region.role()
@@ -125,7 +120,7 @@ class ServedRegion:
             self._check_goes_on()
             if role.kind is RegionKind.PRIMARY and not is_url(primary or role.peer):
                 return Promoted(role, changed=False)  # the other one has followed since
-            there = self.other(primary or role.peer)
+            there = self._other(primary or role.peer)
             done = carried_out(
                 promotion.planned(
                     self._region,
@@ -148,7 +143,7 @@ class ServedRegion:
                 return self._open(role, primary)
             self._check_goes_on()
             promotion.check_promotable(role, self._store.clock.now())
-            there, follower = self.other(primary or role.peer), self._follower()
+            there, follower = self._other(primary or role.peer), self._keeper.follower
             closed = self._closed(there, role)
             given_up = follower is not None and follower.given_up
             behind = follower.how_far.behind_ms if follower else None
@@ -159,7 +154,7 @@ class ServedRegion:
         """A primary that was closed, and whose other region is lost. other: its URL; empty: those that are known."""
         promotion.check_may_be_opened(role)
         for url in dict.fromkeys((other, *role.elsewhere)):
-            if is_url(url) and (why := why_not_lost(self.other(url), role, promotion.why_not_opened)):
+            if is_url(url) and (why := why_not_lost(self._other(url), role, promotion.why_not_opened)):
                 raise RegionRefused(why=f"Nothing was changed. {why}")
         return self._go_on()._replace(other=other or role.other_url, closed=NOT_ASKED)
 
@@ -175,7 +170,7 @@ class ServedRegion:
             role = self._role()
             if not is_url(primary or role.peer):
                 raise AlreadyPromoted(epoch=role.epoch)
-            there = self.other(primary or role.peer)
+            there = self._other(primary or role.peer)
             done = carried_out(promotion.undone(self._region, there))
             return Promoted(self._role(), done.changed, other=there.shown)
 
@@ -186,7 +181,7 @@ class ServedRegion:
             if given_up is None:
                 return Promoted(ours, changed=False)
             if is_url(given_up.url) and (
-                why := why_not_lost(self.other(given_up.url), ours, promotion.why_not_abandoned)
+                why := why_not_lost(self._other(given_up.url), ours, promotion.why_not_abandoned)
             ):
                 raise RegionRefused(why=f"Nothing was changed. {why}")
             done = carried_out(promotion.abandoned(self._region, given_up.name))
@@ -194,7 +189,7 @@ class ServedRegion:
 
     def dismiss(self, follower: str) -> Promoted:
         with self._course():
-            ago = self._asked_ms_ago()
+            ago = self._polled.asked_ms_ago
             seen = 0 if ago is None else self._store.clock.now() - ago
             done = carried_out(promotion.dismissed(self._region, follower, seen=seen))
             return Promoted(done.role, done.changed, other=follower)
@@ -233,14 +228,14 @@ class ServedRegion:
 
     def _known(self, url: str) -> RemoteRegion:
         """The other region of this registry. Raises RegionRefused, RemoteMisused, StoreError."""
-        there = self.other(url)
+        there = self._other(url)
         if not self._role().is_of(there.role()):
             raise RegionRefused(why=f"Another registry answers at {there.shown}")
         return there
 
     def _check_goes_on(self) -> None:
         """Raises RegionRefused."""
-        follower = self._follower()
+        follower = self._keeper.follower
         if follower is not None and follower.ended:
             raise RegionRefused(why=f"Nothing was changed. {follower.how_far.problem}")
 
@@ -265,10 +260,6 @@ class ServedRegion:
             low, high = (middle, high) if same else (low, middle - 1)
         return low
 
-    def other(self, url: str) -> RemoteRegion:
-        """Raises RemoteMisused."""
-        return RemoteRegion(url, self._user, self._store.clock)
-
     def _role(self) -> Role:
         """Raises NoSecondRegion."""
         role = self._region.role()
@@ -285,7 +276,7 @@ class ServedRegion:
 
     def _rehearsed(self, there: RemoteRegion, url: str) -> Sequence[str]:
         """Why not: both are alike, what is told now is here soon, and the other region finds this one afterwards."""
-        follower, found = self._follower(), there.report()
+        follower, found = self._keeper.follower, there.report()
         if differing := [*unlike(self._installed, found.installed)]:
             return differing
         wanted = found.journal.position

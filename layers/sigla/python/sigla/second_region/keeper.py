@@ -12,6 +12,7 @@ from sigla.errors import StoreError
 from sigla.observe import Teller, failure
 from sigla.ports.regions import Roles
 from sigla.regions import promotion
+from sigla.regions.followed import PolledFollower
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
 from sigla.regions.names import drawn_name
@@ -26,7 +27,7 @@ from sigla.remote.urls import is_url, shown_url
 from sigla.second_region.elsewhere import url_there, writer_of
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.following import Following
-from sigla.web.local.forwarding import Forwarding, Nowhere, Sends
+from sigla.web.local.forwarding import ForwardCounts, Forwarding, Nowhere, Sends
 from sigla.web.local.news import News
 from sigla.web.local.role_tables import RoleTables
 
@@ -77,8 +78,8 @@ class Exporters(Protocol):
 class RegionKeeper:
     """One for each served registry. Its thread begins with the first role.
 
-    asked_ms_ago: when the follower has asked last. other: asks the region at a URL. user: of `ServedRegion`. served:
-    the URL of this server.
+    polled: the region that follows, as far as it asks. other: asks the region at a URL. user: NAME:SECRET, with which
+    that is asked. served: the URL of this server.
     """
 
     def __init__(
@@ -87,20 +88,20 @@ class RegionKeeper:
         tables: RoleTables,
         exporters: Exporters,
         *,
+        polled: PolledFollower,
+        other: Callable[[str], RemoteRegion],
         user: str,
         served: str,
-        asked_ms_ago: Callable[[], int | None],
-        other: Callable[[str], RemoteRegion],
         tell: Teller,
     ) -> None:
         self._store = store
         self._region: Roles = store.region
         self._tables = tables
         self._exporters = exporters
+        self._polled = polled
+        self._other = other
         self._user = user
         self._served = served
-        self._asked_ms_ago = asked_ms_ago
-        self._other = other
         self._tell = tell
         self._changed = threading.Event()
         self._over = False
@@ -113,6 +114,7 @@ class RegionKeeper:
         self._sent_to = ""
         """The URL of the region to which requests go on, where this one neither leads nor follows."""
         self.follower: RegionFollower | None = None
+        self.sent_on = ForwardCounts()
         self.begins_anew = ""
         """The URL of the primary that is to be copied, once that is so."""
         self.problem = ""
@@ -216,10 +218,9 @@ class RegionKeeper:
                 follower.turn()
         self.follower = follower
         follower.start()
-        forwarding = Forwarding(primary, store.clock)
         self._tables.follow(
             Following(
-                forwarding,
+                Forwarding(primary, store.clock, self.sent_on),
                 lambda: follower.complete_at,
                 follower.reaches,
                 news,
@@ -263,7 +264,8 @@ class RegionKeeper:
     def _towards(self, role: Role, url: str) -> Sends:
         if not url:
             return Nowhere()
-        return Forwarding(RemotePrimary(url, self._user, self._store.clock, pair=role.pair), self._store.clock)
+        primary = RemotePrimary(url, self._user, self._store.clock, pair=role.pair)
+        return Forwarding(primary, self._store.clock, self.sent_on)
 
     def _closed(self, role: Role, forwarding: Sends) -> Following:
         """A primary that takes no writes. While a promotion by plan is under way, no other region knows more."""
@@ -293,7 +295,7 @@ class RegionKeeper:
 
         One region at a time: a machine that is gone lets a look wait.
         """
-        ago = self._asked_ms_ago()
+        ago = self._polled.asked_ms_ago
         is_followed = ago is not None and ago <= SILENT_MS
         urls = [url for url in role.elsewhere if is_url(url) and not (is_followed and url == role.at)]
         now = self._store.clock.elapsed()

@@ -1,5 +1,6 @@
 """What a person sees of two regions that are served: a `ports.RegionViews`."""
 
+from collections.abc import Callable
 from typing import Final
 
 from sigla.errors import StoreError
@@ -10,6 +11,7 @@ from sigla.regions import rules
 from sigla.regions.lacking import lacking
 from sigla.regions.nouns import Counter, RegionKind, Role
 from sigla.remote.failures import RemoteMisused
+from sigla.remote.region import RemoteRegion
 from sigla.remote.urls import is_url
 from sigla.second_region.control import ServedRegion
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -18,9 +20,12 @@ _SILENT: Final = "It has not said yet where it is served."
 
 
 class ServedRegionViews:
-    def __init__(self, store: EmbeddedStore, control: ServedRegion) -> None:
+    """other: asks the region at a URL."""
+
+    def __init__(self, store: EmbeddedStore, control: ServedRegion, other: Callable[[str], RemoteRegion]) -> None:
         self._store = store
         self._control = control
+        self._other = other
 
     def is_there(self) -> bool:
         return self._store.region.role() is not None
@@ -42,7 +47,7 @@ class ServedRegionViews:
         if not is_url(url):
             return OtherRegionView("", None, _SILENT if ours.role.peer else "None follows yet.")
         try:
-            there = self._control.other(url)
+            there = self._other(url)
             theirs = there.report()
         except (StoreError, RemoteMisused) as silence:
             return OtherRegionView(url, None, f"{str(silence).removesuffix('.')}.")

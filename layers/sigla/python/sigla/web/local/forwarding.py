@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import Final, NamedTuple, Protocol, TypeVar
 
@@ -67,11 +68,16 @@ class Lane:
         return await asyncio.get_running_loop().run_in_executor(self._threads, job)
 
 
-class Sends(Protocol):
-    """What sends requests on. sent, failed: how many it has, and how many of them were not answered."""
+@dataclass(slots=True)
+class ForwardCounts:
+    """How many requests a server has sent on, to whatever region, and how many of them were not answered."""
 
-    sent: int
-    failed: int
+    sent: int = 0
+    failed: int = 0
+
+
+class Sends(Protocol):
+    """What sends requests on."""
 
     async def send(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes, *, is_known: bool, asks: bool
@@ -90,8 +96,6 @@ class Sends(Protocol):
 class Nowhere:
     """A `Sends` of a region that knows no other one to ask."""
 
-    sent = failed = 0
-
     async def send(self, *_: object, **__: object) -> Forwarded:
         raise NotSent("no region takes it")
 
@@ -106,9 +110,18 @@ class Forwarding:
     looked whether it does.
     """
 
-    def __init__(self, primary: Forwards, clock: Clock, *, silent_s: float = 5.0, look_s: float = 1.0) -> None:
+    def __init__(
+        self,
+        primary: Forwards,
+        clock: Clock,
+        counts: ForwardCounts | None = None,
+        *,
+        silent_s: float = 5.0,
+        look_s: float = 1.0,
+    ) -> None:
         self._primary = primary
         self._clock = clock
+        self._counts = counts or ForwardCounts()
         self._silent_s, self._look_s = silent_s, look_s
         self._known = Lane("known", KNOWN)
         self._strangers = Lane("strangers", STRANGERS, in_line=STRANGERS_IN_LINE)
@@ -116,8 +129,6 @@ class Forwarding:
         self.silent = False
         self._over = False
         self._looking: asyncio.Task[None] | None = None
-        self.sent = 0
-        self.failed = 0
 
     async def send(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes, *, is_known: bool, asks: bool
@@ -129,11 +140,11 @@ class Forwarding:
         async with lane.place(patience.in_line):
             self._check_answers()
             left_s = patience.whole - (self._clock.elapsed() - since) / 1000
-            self.sent += 1
+            self._counts.sent += 1
             try:
                 return await lane.run(partial(self._primary.forward, method, target, headers, body, left_s))
             except StoreError as failure:
-                self.failed += 1
+                self._counts.failed += 1
                 # A question may be one that takes the primary too long, which says nothing of others.
                 self._fall_silent(0.0 if asks and not isinstance(failure, NotSent) else self._silent_s)
                 raise

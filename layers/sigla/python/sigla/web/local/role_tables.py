@@ -12,7 +12,6 @@ from sigla.regions.nouns import RegionSeen
 from sigla.registry import Registry
 from sigla.web.app import HttpOptions
 from sigla.web.local.following import Following, FollowingTable, LeadingTable
-from sigla.web.local.forwarding import Sends
 from sigla.web.threads.workers import Workers
 
 
@@ -34,7 +33,6 @@ class RoleTables:
         self._pair = ""
         self._made: Callable[[Following], FollowingTable] | None = None
         self._following: Following | None = None
-        self._forwarding: list[Sends] = []
 
     def table(
         self, registry: Registry, workers: Workers | None, options: HttpOptions, beside: Collection[str] = ()
@@ -65,13 +63,7 @@ class RoleTables:
 
     def follow(self, following: Following) -> None:
         """A primary that takes no writes answers so, too."""
-        self._forwarding.append(following.forwarding)
         self._stand(following)
-
-    def sent_on(self) -> tuple[int, int]:
-        """How many requests were sent on to the other region, and how many of them it did not answer."""
-        all_of_them = tuple(self._forwarding)
-        return sum(each.sent for each in all_of_them), sum(each.failed for each in all_of_them)
 
     def _stand(self, following: Following | None) -> None:
         before, self._following = self._following, following
