@@ -130,6 +130,46 @@ def test_a_lost_primary_is_told_and_what_to_do_then(opened: Opens, packages: Pat
         follower.__exit__(None, None, None)
 
 
+def test_what_was_given_up_comes_back_and_not_the_region_that_follows_in_its_place(
+    opened: Opens, tmp_path: Path
+) -> None:
+    """The primary's page brings the lost region back by its URL; that of the new follower promotes, and no more."""
+    with serving(tmp_path / "a") as primary:
+        with serving(tmp_path / "b", "--follow", primary.url) as lost:
+            registered = primary.ask("POST", "/subjects/a/versions", INT)
+            assert registered.status == 200
+        run("regions", "dismiss", primary.url, "--yes")
+        with serving(tmp_path / "c", "--follow", primary.url) as follower:
+            for server, missing in (
+                (primary, f"What {lost.url} had was not brought here yet."),
+                (follower, "had was not brought to its primary yet."),
+            ):
+                page = opened(server, "regions")
+                settled(page)
+                expect(page.get_by_role("region", name="This region", exact=True)).to_contain_text(missing)
+                shown = page.locator(".commands code").all_inner_texts()
+                assert f"sigla promote {follower.url}" in shown
+                of_lost = [f"sigla rejoin {lost.url} --primary {primary.url}", f"sigla regions abandon {primary.url}"]
+                back = [each for each in shown if "rejoin" in each or "abandon" in each]
+                assert back == (of_lost if server is primary else [])
+
+
+def test_a_closed_primary_that_others_went_on_without_comes_back_to_the_one_that_took_over(
+    regions: Regions, opened: Opens
+) -> None:
+    """As an older copy of a directory: it has nothing to be brought back to it, and is not opened by force."""
+    page = opened(regions.primary, None)
+    closed = {"writes": False, "reconciled": False, "out": []}
+    page.route("**/console/api/regions", lambda route: route.fulfill(json={**route.fetch().json(), **closed}))
+    page.goto(f"{regions.primary.url}/console/regions")
+    settled(page)
+    expect(page.get_by_role("region", name="This region", exact=True)).to_contain_text("takes no writes again before")
+    assert page.locator(".commands code").all_inner_texts() == [
+        f"sigla regions {regions.follower.url} {regions.primary.url}",
+        f"sigla rejoin {regions.primary.url} --primary {regions.follower.url}",
+    ]
+
+
 def test_a_setting_that_names_another_region_is_told(
     regions: Regions, opened: Opens, packages: Path, look: Look
 ) -> None:

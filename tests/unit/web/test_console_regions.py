@@ -9,7 +9,7 @@ import pytest
 
 from sigla.auth.guesses import Guesses
 from sigla.model import SchemaId
-from sigla.regions.nouns import Counter, RegionKind, Role
+from sigla.regions.nouns import Counter, RegionKind, Role, Trace
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
@@ -84,11 +84,11 @@ def test_a_region_that_is_not_reached_is_told_as_such(
     assert "region" not in told
 
 
-def test_what_was_given_up_is_told(client: Client, store: EmbeddedStore) -> None:
-    lost = Role(3, RegionKind.PRIMARY, reconciled=False, lost="b-1, b-2")
+def test_what_was_given_up_is_told_with_its_url_where_that_is_known(client: Client, store: EmbeddedStore) -> None:
+    lost = Role(3, RegionKind.PRIMARY, reconciled=False, lost="b-1, b-2").with_trace(Trace("b-1", "http://b", 0))
     store.region.set_role(None, lost)
     told = client("GET", HERE).json
-    assert (told["reconciled"], told["givenUp"]) == (False, ["b-1", "b-2"])
+    assert (told["reconciled"], told["out"]) == (False, [{"name": "b-1", "url": "http://b"}, {"name": "b-2"}])
 
 
 @pytest.mark.parametrize("site, status", [(None, 200), ("same-origin", 200), ("cross-site", 403), ("none", 403)])

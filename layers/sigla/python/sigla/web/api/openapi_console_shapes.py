@@ -70,7 +70,7 @@ _REGION: Final = _object(
         "name": TEXT,
         "peer": TEXT,
         "reconciled": FLAG,
-        "givenUp": _list(TEXT),
+        "out": _list(_object({"name": TEXT, "url": TEXT}, "url")),
         "behind": NUMBER,
         "problem": TEXT,
         "setting": TEXT,

@@ -162,7 +162,7 @@ def region_shown(found: RegionView) -> Json:
         "epoch": role.epoch,
         "writes": role.writes,
         "reconciled": role.reconciled,
-        "givenUp": role.given_up,
+        "out": [{"name": each.name} | ({"url": each.url} if each.url else {}) for each in role.out],
         "waiting": [
             {"why": why, "number": number, "more": more, "oldest": oldest, "subjects": [*subjects]}
             for why, number, more, oldest, subjects in found.waiting

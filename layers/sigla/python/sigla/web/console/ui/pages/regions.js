@@ -1,14 +1,15 @@
 /** Two regions of the registry: who takes writes, how far the other one is, what waits; and the commands that change it. */
 
 import { html } from "../vendor/preact.js";
-import { Answer, Command, counted, Heading, Link, Table, Time } from "../parts.js";
+import { Answer, Command, counted, Heading, Link, Sentence, Table, Time } from "../parts.js";
 import { REGISTRY, segment, useAsked } from "../registry.js";
 import { Copy } from "../schema_text.js";
 
 /**
- * @typedef {{role: string, epoch: number, writes: boolean, reconciled: boolean, givenUp: string[], waiting: Waiting[],
+ * @typedef {{role: string, epoch: number, writes: boolean, reconciled: boolean, out: Out[], waiting: Waiting[],
  *   url?: string, registry?: string, name?: string, peer?: string, problem?: string, setting?: string, behind?: number, commits?: number, newest?: number,
  *   ids?: {context: string, given: number, ceiling: number}[], moreContexts: boolean}} Region
+ * @typedef {{name: string, url?: string}} Out a region that may have what this one lacks
  * @typedef {{why: string, number: number, more: boolean, oldest: number, subjects: string[]}} Waiting
  * @typedef {{url?: string, region?: Region, why?: string, lacking?: string[]}} Other
  */
@@ -61,7 +62,8 @@ function Card({ id, title, region, url }) {
 
 /** @param {{region: Region, url?: string}} given */
 function State({ region, url }) {
-  const { role, epoch, writes, behind, newest, problem, setting, peer, givenUp, reconciled } = region;
+  const { role, epoch, writes, behind, newest, problem, setting } = region;
+  const missing = unreconciled(region);
   return html`
     <p class="fact">${role}</p>
     <p>${writes ? "takes writes" : role === "primary" ? "closed: takes no writes" : "takes no writes itself"}, epoch ${epoch}</p>
@@ -69,10 +71,21 @@ function State({ region, url }) {
     ${newest !== undefined && html`<p>newest commit <${Time} at=${newest} /></p>`}
     ${problem && html`<p class="bad-text">It does not go on: ${problem}.</p>`}
     ${setting && html`<p class="bad-text">${setting}.</p>`}
-    ${!reconciled && html`<p class="bad-text">What ${peer || "the other region"} had was not brought here yet.</p>`}
-    ${givenUp.length > 0 && html`<p>given up: ${givenUp.map((each) => html`<span class="code">${each}</span> `)}</p>`}
+    ${missing && html`<p class="bad-text"><${Sentence} text=${missing} /></p>`}
     ${url && html`<p class="code">${url}</p>`}
   `;
+}
+
+/** What is not here that another region had; empty where all is. @param {Region} region */
+function unreconciled({ role, writes, reconciled, out }) {
+  if (reconciled) return "";
+  if (role === "primary" && !writes) return "It takes no writes again before `sigla rejoin` has brought it back.";
+  return `What ${out.map(shown).join(" and ") || "another region"} had was not brought ${role === "primary" ? "here" : "to its primary"} yet.`;
+}
+
+/** @param {Out} out */
+function shown({ name, url }) {
+  return url ?? name;
 }
 
 /** What would be lost, and what to do then. @param {{here: Region, other: Other}} given */
@@ -96,8 +109,8 @@ function loss(isJoining, behind, lacking) {
   return [`A forced promotion would lose what the primary has acknowledged in the last ${seconds(behind)}, at most.`];
 }
 
-/** @param {{here: Region, other: Other}} given */
-function Commands({ here, other }) {
+/** What can be done as things stand, each with its command. @param {Region} here @param {Other} other @returns {[string, string][]} */
+function commandsOf(here, other) {
   const ours = quoted(here.url ?? REGISTRY.href.replace(/\/$/, ""));
   const there = other.url ?? (here.peer?.includes("://") ? here.peer : undefined);
   const theirs = there ? quoted(there) : "URL-OF-THE-OTHER-REGION";
@@ -107,32 +120,41 @@ function Commands({ here, other }) {
   const also = here.url ? ` --primary ${primary}` : "";
   /** @type {[string, string][]} */
   const commands = [["Look at both", `sigla regions ${follower} ${primary}`]];
-  if (!here.reconciled) {
+  if (leads && !here.writes) {
+    commands.push(["Bring this region back, which was passed over", `sigla rejoin ${ours} --primary ${theirs}`]);
+    if (here.reconciled) {
+      commands.push(
+        ["Take back a promotion that was cut off", `sigla promote ${theirs}${here.url ? ` --primary ${ours}` : ""} --undo`],
+        ["Open it again, because the other region is lost", `sigla promote ${ours} --force`],
+      );
+    }
+  }
+  for (const each of here.writes ? here.out : []) {
+    const which = here.out.length > 1 ? ` ${quoted(each.name)}` : "";
     commands.push(
-      ["Bring the other region back, which was passed over", `sigla rejoin ${theirs} --primary ${ours}`],
-      ["Give it up: it never comes back", `sigla regions abandon ${ours}`],
+      [`Bring ${shown(each)} back`, `sigla rejoin ${each.url ? quoted(each.url) : "URL-OF-THAT-REGION"} --primary ${ours}`],
+      [`Give ${shown(each)} up: it never comes back`, `sigla regions abandon ${ours}${which}`],
     );
-  } else if (leads && !here.writes) {
-    commands.push(
-      ["Bring this region back, which was passed over", `sigla rejoin ${ours} --primary ${theirs}`],
-      ["Take back a promotion that was cut off", `sigla promote ${theirs}${here.url ? ` --primary ${ours}` : ""} --undo`],
-      ["Open it again, because the other region is lost", `sigla promote ${ours} --force`],
-    );
-  } else {
+  }
+  if (here.role === "follower" || (here.writes && (here.reconciled || other.region?.role === "follower"))) {
     commands.push(
       ["Promote the follower, and lose nothing", `sigla promote ${follower}${also}`],
       ["Promote it, because the primary is lost", `sigla promote ${follower}${also} --force`],
     );
-    if (!here.url) commands.push(["Give the follower up, which is lost", `sigla regions dismiss ${primary}`]);
+    if (leads) commands.push(["Give the follower up, which is lost", `sigla regions dismiss ${primary}`]);
   }
+  return commands.map(([what, command]) => [what, `${command}${named}`]);
+}
+
+/** @param {{here: Region, other: Other}} given */
+function Commands({ here, other }) {
   return html`<section aria-labelledby="commands">
     <h2 id="commands">Commands</h2>
     <p class="hint">This page changes nothing. Each command says first what it will do, and asks.</p>
     <ul class="names commands">
-      ${commands.map(([what, plain]) => {
-        const command = `${plain}${named}`;
-        return html`<li key=${command}><span>${what}</span><div><${Command} text=${command} /><${Copy} text=${command} label=${`Copy: ${what}`} /></div></li>`;
-      })}
+      ${commandsOf(here, other).map(
+        ([what, command]) => html`<li key=${command}><span>${what}</span><div><${Command} text=${command} /><${Copy} text=${command} label=${`Copy: ${what}`} /></div></li>`,
+      )}
     </ul>
   </section>`;
 }
