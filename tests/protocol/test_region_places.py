@@ -91,7 +91,7 @@ def test_who_rejoins_where_another_one_follows_brings_what_it_has_and_waits(tmp_
             eventually(lambda: not role(back)["open"])
             joined = run("rejoin", back.url, "--primary", b.url, "--report", str(tmp_path / "r"), "--yes")
             assert joined.returncode == 0, joined.stderr
-            assert f"All of that is safe at {b.url}" in joined.stdout
+            assert f"What was brought is safe at {b.url}" in joined.stdout
             assert f"This registry cannot be followed: {name} follows it already" in joined.stdout
             assert "sigla regions dismiss" in joined.stdout
             _joins_when_there_is_room(back, b)

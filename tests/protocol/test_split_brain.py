@@ -230,3 +230,39 @@ def test_an_older_copy_of_a_primary_gives_no_id_once_more(
     done("rejoin", first.url, "--primary", second.url, "--report", str(tmp_path / "report"))
     eventually(lambda: is_follower(first))
     assert machines.register(first, "more") > id
+
+
+@pytest.mark.parametrize("is_follower_down", [False, True])
+def test_of_two_primaries_from_copies_of_one_directory_the_one_that_is_not_followed_takes_no_writes(
+    machines: Machines, tmp_path: Path, *, is_follower_down: bool
+) -> None:
+    """Before its first write, while the follower answers; else once that is back, and what it took alone is told."""
+    first = machines.start(0)
+    second = machines.follow(1, 0)
+    machines.register(first, "before")
+    eventually(lambda: region(first)["journal"] == region(second)["journal"])
+    machines.kill(0)
+    shutil.copytree(tmp_path / "0", tmp_path / "2")
+    first = machines.start(0)
+    if is_follower_down:
+        machines.kill(1)
+        copy = machines.start(2)
+        machines.register(copy, "alone")
+        second = machines.start(1)
+        eventually(lambda: not role(copy)["open"])
+    else:
+        eventually(lambda: region(second)["behind"] is not None and not region(second)["problem"])
+        copy = machines.start(2)
+        assert not role(copy)["open"]
+    why = f"{second.url} follows {first.url}, which is served from another copy of this directory"
+    copy.wait_for(lambda server: why in server.output)
+    eventually(lambda: why in region(copy)["problem"])
+    assert role(first)["open"]
+    assert not region(first)["problem"]
+    eventually(lambda: copy.ask("PUT", "/config", {"compatibility": "NONE"}).status == 200)  # it is sent on
+    assert len({machines.register(server, "after") for server in (first, copy, second)}) == 3
+    done("promote", second.url)
+    report = tmp_path / "report"
+    words = ["rejoin", copy.url, "--primary", second.url, "--report", str(report)]
+    assert "What was brought is safe" in done(*words, status=int(is_follower_down))
+    assert ("alone version 1 id 2" in report.read_text()) == is_follower_down

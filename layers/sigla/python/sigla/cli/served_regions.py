@@ -166,10 +166,9 @@ def rejoin_served(args: argparse.Namespace) -> int:
         joins = region.rejoin(old, args.url or new, done["end"])
     tell_left(done["left"], args.report)
     if joins["waits"]:
-        print(
-            f"All of that is safe at {new}, and {old} takes no writes. It begins anew with a copy of {new} as soon as"
-        )
-        print(f"that has a place for it. {joins['waits']}")
+        print(f"What was brought is safe at {new}.")
+        print(f"{old} takes no writes. It begins anew with a copy of {new} as soon as that has a place for it.")
+        print(joins["waits"])
     else:
         print(f"{old} begins anew with a copy of {new}, and follows it. Its directory keeps what it had.")
     return int(bool(done["left"]))

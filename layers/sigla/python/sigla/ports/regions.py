@@ -86,7 +86,7 @@ class RegionReport(NamedTuple):
     role: None without a second region. journal: its end. newest: when the newest commit was made, in milliseconds since
     the epoch; 0 before the first one. behind: how old what a follower knows is at most, in milliseconds; None where
     that is not known. problem: why a follower does not go on. installed: what it runs. out: of its role, as they were
-    heard of last.
+    heard of last. run: drawn at each start: two servers of copies of one directory tell different ones.
     """
 
     role: Role | None
@@ -96,6 +96,7 @@ class RegionReport(NamedTuple):
     problem: str
     installed: Installed
     out: Sequence[Trace] = ()
+    run: str = ""
 
 
 class Promoted(NamedTuple):

@@ -92,8 +92,9 @@ def report_of(form: object) -> RegionReport:
         options = {str(name): str(said) for name, said in found["installed"]["options"].items()}
         installed = Installed(str(found["installed"]["release"]), options)
         out = [_trace_of(each) for each in cast("dict[str, Any]", form).get("out", ())]
+        run = str(cast("dict[str, Any]", form).get("run", ""))
         return RegionReport(
-            **found | {"role": role_of(found["role"]), "journal": place, "installed": installed, "out": out}
+            **found | {"role": role_of(found["role"]), "journal": place, "installed": installed, "out": out, "run": run}
         )
     except (LookupError, TypeError, AttributeError) as wrong:
         raise ValueError("this is not what a registry tells of its region") from wrong

@@ -90,6 +90,7 @@ class ServedRegion:
             how_far.problem if how_far else self._keeper.problem,
             self._installed,
             self._out(role) if role else (),
+            self._keeper.run_name,
         )
 
     def _out(self, role: Role) -> Sequence[Trace]:

@@ -1,5 +1,6 @@
 """What a served registry does as its role says: it leads, or follows, or does neither, and changes while it runs."""
 
+import secrets
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -10,7 +11,7 @@ from typing import Final, Protocol, TypeGuard
 
 from sigla.errors import StoreError
 from sigla.observe import Teller, failure
-from sigla.ports.regions import Roles
+from sigla.ports.regions import RegionReport, Roles
 from sigla.regions import promotion
 from sigla.regions.followed import PolledFollower
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
@@ -46,6 +47,11 @@ OLDER_COPY: Final = (
     "`sigla promote` with that URL and --force, then `sigla rejoin` with the URL of this one"
 )
 """Why a primary takes no writes that its follower is ahead of: it would give ids of those commits once more."""
+OTHER_COPY: Final = (
+    "{url} follows {other}, which is served from another copy of this directory. Stop this server, and keep that one. "
+    "If this one has taken writes, run `sigla promote` with {url}, then `sigla rejoin` with the URL of this one"
+)
+"""Why a primary takes no writes that its follower does not follow: both would give the same ids."""
 
 ROLE: Final = "region-role"
 """The event of the line that tells what this region is from now on."""
@@ -119,6 +125,10 @@ class RegionKeeper:
         """The URL of the primary that is to be copied, once that is so."""
         self.problem = ""
         """Why that is not so yet."""
+        self.run_name = secrets.token_hex(8)
+        """As of `RegionReport`."""
+        self._is_copy = ""
+        """Why its directory is a copy of another one, as far as that was found since the start."""
 
     def begin(self, role: Role | None, url: str) -> None:
         """Acts on the role as it stands, before the first request. url: of the primary, where the command says it.
@@ -317,9 +327,12 @@ class RegionKeeper:
             is_primary = found.kind is RegionKind.PRIMARY
             if found.epoch > role.epoch or (is_primary and found.outranks(role)):
                 carried_out(promotion.closed(self._region, role.epoch, at=url if is_primary else ""))
-            elif found.kind is RegionKind.FOLLOWER and found.epoch == role.epoch and self._lacks(report.journal):
-                self._tell({"event": STOPPED, "why": OLDER_COPY.format(url=shown_url(url)), "again": "after that"})
-                carried_out(promotion.closed(self._region, role.epoch, lacks=True))
+            elif found.follows(role):
+                if why := self._why_a_copy(role, url, report):
+                    self._is_copy = why
+                    self._tell({"event": STOPPED, "why": why, "again": "after that"})
+                    carried_out(promotion.closed(self._region, role.epoch, lacks=True))
+                return report.behind is not None and not report.problem  # else it may soon follow another copy
             elif is_primary and role.outranks(found):
                 at = url_there(self._served, url)
                 if found.open or (at and at != found.at and not found.token):
@@ -327,6 +340,24 @@ class RegionKeeper:
         except (StoreError, RemoteMisused, RoleChanged):
             return False
         return True
+
+    def _why_a_copy(self, role: Role, url: str, follower: RegionReport) -> str:
+        """Why this directory is a copy of that which the follower at a URL knows; empty where none is known."""
+        where = follower.role.peer if follower.role else ""
+        # It may be the URL of this server, which answers nothing before it has begun; nor does it tell the follower.
+        has_begun = self._acted_on is not None or not follower.problem
+        if has_begun and where != url_there(self._served, url) and self._is_served_at(where, role):
+            return OTHER_COPY.format(url=shown_url(url), other=shown_url(where))
+        return OLDER_COPY.format(url=shown_url(url)) if self._lacks(follower.journal) else ""
+
+    def _is_served_at(self, url: str, role: Role) -> bool:
+        """Whether another server answers there as this primary."""
+        with suppress(StoreError, RemoteMisused):
+            there = self._other(url).report()
+            found = there.role
+            is_alike = found is not None and found.writes and found.is_of(role) and found.epoch == role.epoch
+            return is_alike and there.run != self.run_name
+        return False
 
     def _lacks(self, there: JournalPlace) -> bool:
         """Whether another journal goes on where this one does not. It was read before: what comes meanwhile is here."""
@@ -349,7 +380,7 @@ class RegionKeeper:
             self._sent_to = found.url
             self._tables.follow(self._closed(role, self._towards(role, found.url)))
         if role.kind is RegionKind.PRIMARY and not role.token:
-            self.problem = found.why
+            self.problem = self._is_copy or found.why
         self._next_looks[role.name] = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)
 
 

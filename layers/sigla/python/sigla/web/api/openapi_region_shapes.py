@@ -52,6 +52,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
                 "type": "array",
                 "items": _object({"name": TEXT, "url": TEXT, "seen": NUMBER, "abandoned": FLAG}, "name", "url", "seen"),
             },
+            "run": TEXT,
         },
         "role",
         "journal",
