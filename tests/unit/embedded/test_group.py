@@ -220,6 +220,45 @@ def test_a_flush_that_cannot_be_undone_closes_the_store_for_writing(
         assert register(reopened, text="text 2") == 2
 
 
+class TakesNothing:
+    """A region that follows, to which bodies were handed over, and which has not said that it has them."""
+
+    hands = True
+
+    def begin(self) -> None: ...
+
+    def end_step(self, since: int) -> None: ...
+
+    def end_group(self) -> None:
+        raise StoreError("the other region is silent")
+
+
+def test_ids_that_were_handed_over_are_used_up_once_a_full_disk_has_room(
+    store: EmbeddedStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their tombstones take room: until there is some nothing is written, and then all goes on."""
+    make = links.Links.make
+
+    def make_and_fill(*of_links: Any) -> None:
+        make(*of_links)
+        monkeypatch.setattr(links.Disk, "write", full)
+
+    def full(*_: object, **__: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store._unit, "handing", TakesNothing())
+        patch.setattr(links.Links, "make", make_and_fill)
+        for _ in range(2):
+            with pytest.raises(StoreError, match="cannot be taken back yet: .*No space"), store.group():
+                register(store)
+    monkeypatch.undo()
+    with pytest.raises(Taken):
+        register(store)
+    assert store.bodies.get(BodyKey(".", SchemaId(1))).gone
+    assert register(store) == 2
+
+
 def test_writers_take_turns_and_readers_do_not_wait(store: EmbeddedStore) -> None:
     """A slow group does not hold up reads."""
     entered, leave = threading.Event(), threading.Event()

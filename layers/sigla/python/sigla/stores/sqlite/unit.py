@@ -24,7 +24,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import NoReturn, Protocol
+from typing import Final, NoReturn, Protocol
 
 from sigla import effort
 from sigla.errors import OutcomeUnknown, StoreError
@@ -32,6 +32,10 @@ from sigla.model import Body, BodyKey
 from sigla.stores.sqlite.database import Database
 from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.links import Disk, Links, recover
+
+
+_MAY_PASS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT})
+"""Of a directory that cannot be put right now. Tombstones of bodies that stay take room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,12 +298,12 @@ class Writer(Reader):
         links.settle()
 
     def _undo_links(self, undo: Callable[[], None]) -> None:
-        """Now, or before the next group where there was no free descriptor: then nothing was even tried."""
+        """Now, or before the next group where that lacks what there may be again: a free descriptor, or room."""
         self._half_undone = None
         try:
             undo()
         except OSError as failure:
-            if failure.errno in (errno.EMFILE, errno.ENFILE):
+            if failure.errno in _MAY_PASS:
                 self._half_undone = undo
                 raise StoreError(f"the bodies cannot be taken back yet: {failure}") from failure
             self.broken = f"The directory of bodies could not be put right ({failure}); open the store again."
