@@ -250,7 +250,7 @@ def test_ids_that_were_handed_over_are_used_up_once_a_full_disk_has_room(
         patch.setattr(store._unit, "handing", TakesNothing())
         patch.setattr(links.Links, "make", make_and_fill)
         for _ in range(2):
-            with pytest.raises(StoreError, match="cannot be taken back yet: .*No space"), store.group():
+            with pytest.raises(StoreError, match="cannot be taken back yet"), store.group():
                 register(store)
     monkeypatch.undo()
     with pytest.raises(Taken):
