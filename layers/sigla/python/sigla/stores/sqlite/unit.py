@@ -33,7 +33,6 @@ from sigla.stores.sqlite.database import Database
 from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.links import Disk, Links, recover
 
-
 _MAY_PASS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT})
 """Of a directory that cannot be put right now. Tombstones of bodies that stay take room."""
 
