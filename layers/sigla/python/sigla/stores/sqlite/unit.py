@@ -34,7 +34,7 @@ from sigla.stores.sqlite.directory import Directory
 from sigla.stores.sqlite.links import Disk, Links, recover
 
 _MAY_PASS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOSPC, errno.EDQUOT})
-"""Of a directory that cannot be put right now. Tombstones of bodies that stay take room."""
+"""Then a directory cannot be put right now, but later: tombstones of bodies that stay take room."""
 
 
 @dataclass(frozen=True, slots=True)
