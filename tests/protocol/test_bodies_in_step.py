@@ -145,6 +145,11 @@ def test_what_was_acknowledged_is_read_by_its_id_in_the_survivor(tmp_path: Path,
         told = pair.lose_a()
         assert f"Id {id} was registered for orders: it means what it did, without a version." in told
         assert "Id 1 " not in told
+        again = run("promote", pair.b.url, "--force")
+        assert again.stdout == (
+            f"{pair.b.url} is the primary of epoch 2 already: nothing to do.\n"
+            f"Id {id} was registered for orders: it means what it did, without a version.\n"
+        ), "also where the first answer was lost"
         found = pair.b.ask("GET", f"/schemas/ids/{id}").json
         assert (found["schema"], found["subject"]) == ('"long"', "orders")
         assert pair.b.ask("GET", f"/schemas/guids/{guid}").json["schema"] == '"long"'

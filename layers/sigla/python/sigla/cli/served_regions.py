@@ -68,21 +68,23 @@ def promote_served(args: argparse.Namespace) -> int:
             done = region.promote("undo", "", primary)
             print(f"{done['other']} takes writes{' again' if done['changed'] else ': nothing to take back'}.")
             return 0
-        if args.force and role is not None and role.writes:
-            print(f"{here} is the primary of epoch {role.epoch} already: nothing to do.")
-            return 0
-        if args.force:
-            _check_may_be_forced(role)
-            tell_of_force(here, is_closed=role is not None and role.is_closed)
-        elif role is None or not role.writes:
-            tell(f"{here} is to become the primary, and its primary to follow it. No region takes writes for a moment.")
         # Where the region takes writes already, all that may be left is that the other one follows it.
-        changes = args.force or role is None or not role.writes
-        if changes and not asking(args)("Promote it by force?" if args.force else "Promote it?"):
-            raise Refused("Nothing was changed.")
+        if role is None or not role.writes:
+            _ask_before(args, here, role)
         done = region.promote("force" if args.force else "planned", args.url or here, primary)
         _print(here, done, region, forced=args.force)
     return 0
+
+
+def _ask_before(args: argparse.Namespace, here: str, role: "Role | None") -> None:
+    """Raises Misuse, Refused."""
+    if args.force:
+        _check_may_be_forced(role)
+        tell_of_force(here, is_closed=role is not None and role.is_closed)
+    else:
+        tell(f"{here} is to become the primary, and its primary to follow it. No region takes writes for a moment.")
+    if not asking(args)("Promote it by force?" if args.force else "Promote it?"):
+        raise Refused("Nothing was changed.")
 
 
 def _check_may_be_forced(role: "Role | None") -> None:
@@ -103,6 +105,8 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
     epoch = done["role"]["epoch"]
     if not done["changed"]:
         print(f"{here} is the primary of epoch {epoch} already: nothing to do.")
+        tell_adopted(done["adopted"])
+        tell_without_ids(done["without_ids"])
     elif forced:
         print(f"{here} is the primary of epoch {epoch}, by force.")
         print(done["closed"])

@@ -7,7 +7,7 @@ import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from typing import Final, TypeVar
 
 from sigla.errors import Refusal, StoreError
@@ -17,13 +17,14 @@ from sigla.ports.in_front import BodiesInFront
 from sigla.ports.regions import BroughtBack, Joining, Promoted, RegionReport
 from sigla.ports.replaying import Shipment
 from sigla.regions import promotion, rejoining
-from sigla.regions.adoption import adopted
+from sigla.regions.adoption import adopted, given_before
 from sigla.regions.draining import PATIENCE_S, OrderedDrain, ToldShipper
 from sigla.regions.followed import PolledFollower, check_may_follow
 from sigla.regions.follower import check_follows
 from sigla.regions.giving import Course, carried_out, without_ids
 from sigla.regions.installed import Installed, unlike
 from sigla.regions.nouns import RegionKind, Role, Trace
+from sigla.regions.promotion import Promotion
 from sigla.regions.refusals import (
     AlreadyPromoted,
     GivenUp,
@@ -138,8 +139,8 @@ class ServedRegion:
     def force(self, primary: str) -> Promoted:
         with self._course():
             role = self._role()
-            if role.writes:
-                return Promoted(role, changed=False)
+            if role.writes:  # a caller that asks again may not have got the first answer
+                return self._forced(Promotion(role, changed=False))
             if role.is_closed:
                 return self._open(role, primary)
             self._check_goes_on()
@@ -161,10 +162,15 @@ class ServedRegion:
 
     def _go_on(self, *, seen: int = 0) -> Promoted:
         """By force. seen: when the other region was heard of last, as of `Trace`."""
-        store = self._store
-        done = promote_by_force(store, now=store.clock.now(), seen=seen)
-        ids = tuple(adopted(store.inventory.unheld(), store.bodies))
-        return Promoted(done.role, done.changed, adopted=ids, without_ids=without_ids(self._region))
+        return self._forced(promote_by_force(self._store, now=self._store.clock.now(), seen=seen))
+
+    def _forced(self, done: Promotion) -> Promoted:
+        """What holds from then on, until the region that was passed over is back, or given up."""
+        role, store = done.role, self._store
+        if not role.adopts or role.reconciled:
+            return Promoted(role, done.changed)
+        ids = adopted(store.inventory.unheld(), store.bodies, given_before(cache(self._region.look)))
+        return Promoted(role, done.changed, adopted=tuple(ids), without_ids=without_ids(self._region))
 
     def undo(self, primary: str) -> Promoted:
         with self._course():
