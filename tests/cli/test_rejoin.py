@@ -101,6 +101,16 @@ def filled(here: str, there: str) -> None:
             turn()
 
 
+def test_a_report_that_cannot_be_written_is_told_before_anything_is_changed(
+    apart: Urls, capsys: Captured, tmp_path: Path
+) -> None:
+    here, there = apart
+    before = roles(there, here)
+    assert main(["rejoin", there, "--primary", here, "--yes", "--report", str(tmp_path / "none" / "report")]) == 2
+    assert "none/report cannot be used (No such file or directory)" in capsys.readouterr().err
+    assert roles(there, here) == before
+
+
 def test_what_only_the_old_region_had_comes_and_it_follows_again(apart: Urls, capsys: Captured) -> None:
     here, there = apart
     assert rejoin(here, there) == 1

@@ -141,6 +141,14 @@ def tell_dismissed(follower: str, *, is_table: bool = False) -> int:
     return 0
 
 
+def check_report(report: "Path") -> None:
+    """Whether a line can be put at its end, before anything is done that it is to tell of. Raises OSError."""
+    is_new = not report.exists()
+    report.open("a").close()
+    if is_new:
+        report.unlink()
+
+
 def put_into_report(report: "Path", line: dict[str, Any]) -> None:
     """A line at the end of what a region that comes back is told of."""
     with report.open("a", encoding="utf-8") as file:

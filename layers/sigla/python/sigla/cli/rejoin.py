@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Refused
-from sigla.cli.regions_told import put_into_report, shown_time, tell, tell_left
+from sigla.cli.regions_told import check_report, put_into_report, shown_time, tell, tell_left
 from sigla.cli.served_regions import are_served, rejoin_served
 from sigla.cli.stored_regions import (
     address_of_region,
@@ -101,6 +101,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
     tell(f"{old} is to be closed, what {new} lacks to be brought there, and then the catalog in {old} to be forgotten.")
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
+    check_report(args.report)
     pair, left = regions.pair, list[str]()
 
     def bring() -> None:

@@ -11,6 +11,7 @@ from sigla.cli.credentials import user_of
 from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.regions_told import (
     RegionsShown,
+    check_report,
     form_of_role,
     put_into_report,
     shown_time,
@@ -159,6 +160,7 @@ def rejoin_served(args: argparse.Namespace) -> int:
     tell(f"{old} is to be closed, what {new} lacks to be brought there, and {old} to begin anew with a copy of that.")
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
+    check_report(args.report)
     with asked_region(args, new) as region:
         region.role()  # as `promote_served`
         done = region.rejoin(old, args.url or new, None)
