@@ -185,17 +185,19 @@ class AnswerTooLong(HTTPException):
 
 def answer_pieces(answer: HTTPResponse, size: int) -> Iterator[bytes]:
     """Raises AnswerBrokenOff."""
-    while piece := answer.read(size):
-        yield piece
-    if answer.length:
-        raise AnswerBrokenOff
+    with answer:
+        while piece := answer.read(size):
+            yield piece
+        if answer.length:
+            raise AnswerBrokenOff
 
 
 def whole_answer(answer: HTTPResponse, longest: int) -> bytes:
     """Raises AnswerBrokenOff, AnswerTooLong."""
-    body = answer.read(longest + 1)
-    if len(body) > longest:
-        raise AnswerTooLong(f"its answer has more than {longest // 2**20} MiB")
-    if answer.length:
-        raise AnswerBrokenOff
-    return body
+    with answer:  # one that ends with its connection holds the socket open
+        body = answer.read(longest + 1)
+        if len(body) > longest:
+            raise AnswerTooLong(f"its answer has more than {longest // 2**20} MiB")
+        if answer.length:
+            raise AnswerBrokenOff
+        return body
