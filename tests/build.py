@@ -148,6 +148,10 @@ class StoreOf:
         """What is put together like this is of no second region."""
         raise NotImplementedError
 
+    def mark(self) -> str:
+        """It meets itself nowhere."""
+        return ""
+
     def group(self) -> AbstractContextManager[None]:
         return nullcontext()
 

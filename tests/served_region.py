@@ -3,9 +3,9 @@
 from contextlib import ExitStack
 from functools import partial
 
+from sigla import destinations
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
-from sigla.instances import destination
 from sigla.regions.installed import Installed
 from sigla.second_region import OtherRegion, region_of_server
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -17,7 +17,7 @@ def region_alone(
     store: EmbeddedStore, authenticate: Authenticator | None, guesses: Guesses, until: ExitStack
 ) -> RegionOfServer:
     """As of a server that no other region follows yet. until: ends what was begun."""
-    around = exporting.Surroundings(store, partial(destination, store), "a", lambda _: None)
+    around = exporting.Surroundings(store, partial(destinations.of, store), "a", lambda _: None)
     exporters = until.enter_context(exporting.exporting(around, begin=False))
     return region_of_server(
         store,

@@ -12,6 +12,7 @@ import orjson
 from sigla.exporters.nouns import Exporter, ExporterProgress
 from sigla.exporters.running import Turn, turn
 from sigla.model import BodyKey, SchemaId, Search
+from sigla.ports.itself import Itself
 from sigla.registry import Registry
 from sigla.remote.destination import HttpDestination, destination
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -71,7 +72,8 @@ class Place:
     clock: FixedClock = field(default_factory=FixedClock)
 
     def __post_init__(self) -> None:
-        self.registry = Registry(self.store.catalog, self.store.bodies, self.clock)
+        itself = Itself("here", self.store.mark)
+        self.registry = Registry(self.store.catalog, self.store.bodies, self.clock, itself=itself)
         self.client = Client(app.build(self.registry))
 
     def __call__(self, method: str, target: str, body: Any = None) -> Any:
@@ -198,7 +200,8 @@ class Line:
             return turn(store, exporter, there, source="here", deadline=deadline, again=again)
 
     def opened(self, exporter: Exporter) -> HttpDestination:
-        return destination(exporter, self.source.store.secrets, self.source.clock, connect=self._connect)
+        store, clock = self.source.store, self.source.clock
+        return destination(exporter, store.secrets, clock, mark=store.mark, connect=self.connect)
 
     def run(self) -> None:
         """Until nothing is left to do."""
@@ -206,5 +209,5 @@ class Line:
         assert done.progress is not None
         assert (done.progress.trace, done.more) == ("", False)
 
-    def _connect(self, *_: Any, **__: Any) -> Any:
+    def connect(self, *_: Any, **__: Any) -> Any:
         return Connection(self.target.client, self.between)

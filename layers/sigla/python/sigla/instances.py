@@ -17,8 +17,8 @@ from sigla.cache.memory import Memory
 from sigla.cache.ring import Ring
 from sigla.cache.single_flight import SingleFlight
 from sigla.cache.tiers import Tiers
+from sigla.destinations import itself
 from sigla.effort import Limits
-from sigla.exporters.nouns import Exporter
 from sigla.kms.drivers import Drivers
 from sigla.kms.shared import SharedMaterials
 from sigla.ports.audits import Audits
@@ -52,7 +52,6 @@ from sigla.web.paired import no_pair
 
 if TYPE_CHECKING:  # a function has no use for SQLite, `sigla serve` none for AWS: each is imported where it is chosen
     from sigla.aws.clients import Calls, Clients
-    from sigla.remote.destination import HttpDestination
     from sigla.stores.dynamodb.store import AwsStore
     from sigla.stores.sqlite.store import EmbeddedStore
 
@@ -218,6 +217,7 @@ def beside(
         directory=zones,
         materials=_materials(settings),
         secrets=store.secrets,
+        itself=itself(store, settings.registry_name, beside=True),
         quotas=quotas or Quotas(),
         principals=store.principals,
         reads=store.reads,
@@ -287,6 +287,7 @@ def among_others(
             directory=zones,
             materials=_materials(settings, clients),
             secrets=store.secrets,
+            itself=itself(store, settings.registry_name, beside=False),
             quotas=quotas or Quotas(),
             principals=store.principals,
             reads=reads,
@@ -374,12 +375,3 @@ def web_options(
         limits=Limits(settings.computing_seconds, settings.waiting_seconds),
         rate=Rate(per_second, SystemClock()) if (per_second := settings.quota_requests_per_second) else None,
     )
-
-
-def destination(store: Store, exporter: Exporter, *, beside: bool = True) -> "HttpDestination":
-    """Where an exporter writes to. beside: whether that may be this machine, or what stands beside it."""
-    from sigla.remote import connections  # who has no exporters needs no client of HTTP
-    from sigla.remote import destination as remote
-
-    may_reach = connections.may_reach_all if beside else connections.may_reach_others
-    return remote.destination(exporter, store.secrets, store.clock, may_reach=may_reach)

@@ -20,6 +20,7 @@ from sigla.functions.extension import Extension
 from sigla.functions.lifecycle import Handler
 from sigla.functions.pool import MOST_OPEN, Pool
 from sigla.instances import Instance, TableAndBucket, in_table_and_bucket
+from sigla.ports.itself import Itself
 from sigla.ports.zones import Zones
 from sigla.settings import PREFIX, InvalidSetting, Settings, listed
 from sigla.stores.kinds import store_row
@@ -46,7 +47,8 @@ def function(settings: Settings, environ: Environ, extension: Extension, opened:
     # It stays open: whoever names no registry that is here is judged as by this one.
     unchosen = registries.Unchosen(authenticate, edge.tokens)
     options = edge.options(unchosen, [edge.metrics], edge.log, edge.log.tell)
-    own_table, nowhere = tables.table(own, own_options), tables.table(own, options)
+    unknown = own._replace(registry=replace(own.registry, itself=Itself()))
+    own_table, nowhere = tables.table(own, own_options), tables.table(unknown, options)
     others = opened.enter_context(Pool(tables.open))
 
     def table(name: str) -> app.RouteTable:

@@ -12,14 +12,14 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-from sigla import __version__, authentication, languages, observe, second_region
+from sigla import __version__, authentication, destinations, languages, observe, second_region
 from sigla.auth.api_keys import Keys, is_revoked
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.auth.tokens.issuers import Issuer
 from sigla.cache.ring import Ring
-from sigla.instances import beside, destination, quotas_of, web_options
+from sigla.instances import beside, quotas_of, web_options
 from sigla.opening import directory
 from sigla.second_region import OtherRegion
 from sigla.settings import KEYS, NONE, PREFIX, REQUIRED, Address, InvalidSetting, Settings, listed
@@ -140,7 +140,7 @@ class _Surroundings(NamedTuple):
         authenticate = authentication.authenticator(self.auth, store.keys, tell, opened, tokens)
         if name and authenticate is not None:
             authenticate = registries.OfRegistry(name, authenticate)
-        around = exporting.Surroundings(store, partial(destination, store), name or settings.registry_name, tell)
+        around = exporting.Surroundings(store, partial(destinations.of, store), name or settings.registry_name, tell)
         exporters = opened.enter_context(exporting.exporting(around, begin=not second_region.follows(store)))
         notes = opened.enter_context(read_notes(settings, store.reads, store.clock, tell))
         return _Opened(name, address, store, authenticate, exporters, tell, notes)
@@ -296,7 +296,7 @@ def _several(
     from sigla.web.local import several
 
     def served(member: _Opened) -> several.Served:
-        store, settings = member.store, around.settings
+        store, settings = member.store, replace(around.settings, registry_name=member.name)
         return several.Served(
             member.name,
             beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))[0],

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sigla import __version__, authentication
+from sigla import __version__, authentication, destinations
 from sigla.auth.api_keys import Keys
 from sigla.auth.tokens.bearer import BearerTokens
 from sigla.authentication import NowhereForKeys, OpenToOthers
 from sigla.errors import StoreError
-from sigla.instances import destination, owning, table_and_bucket
+from sigla.instances import owning, table_and_bucket
 from sigla.ports.clock import Clock
 from sigla.ports.zones import Zones
 from sigla.settings import PREFIX, Address, InvalidSetting, Settings
@@ -135,7 +135,7 @@ def exporters_handler() -> "Renewed":
     def build(opened: ExitStack) -> "Handler":
         _, store = opened.enter_context(table_and_bucket(settings))
         # An AWS that is played on one machine has its destinations there.
-        enter = partial(destination, store, beside="AWS_ENDPOINT_URL" in os.environ)
+        enter = partial(destinations.of, store, beside="AWS_ENDPOINT_URL" in os.environ)
         turns: Handler = ExporterTurns(store, enter, source=settings.registry_name)
         if settings.region_peer:
             from sigla.functions.primary_alone import PrimaryAlone

@@ -45,6 +45,10 @@ class Destination(Protocol):
         """Its URL, without secrets."""
         ...
 
+    def is_source(self) -> bool:
+        """Whether it is the registry that the exporter reads, as far as it says so; what does not, is another one."""
+        ...
+
     def expect(self, subjects: Sequence[Subject]) -> None:
         """Begins to read versions and config of these, side by side: they are asked for next. Others are forgotten."""
         ...

@@ -77,6 +77,10 @@ class Store(Protocol):
         """None where no directory of zones is kept."""
         ...
 
+    def mark(self) -> str:
+        """As `Itself.mark`: that of the pair of a registry with two regions, else one of its own. Raises StoreError."""
+        ...
+
     def group(self) -> AbstractContextManager[None]:
         """What this thread writes inside becomes durable together at the end, where the store can do that."""
         ...

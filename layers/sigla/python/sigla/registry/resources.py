@@ -27,6 +27,7 @@ from sigla.ports.audits import Audits, NoAudits
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
 from sigla.ports.clock import Clock
+from sigla.ports.itself import Itself
 from sigla.ports.log import RecentLog
 from sigla.ports.principals import NoPrincipals, Principals
 from sigla.ports.reads import NoReads, Reads
@@ -132,6 +133,8 @@ class Resources:
     """What makes and unwraps the keys under shared KEKs."""
     secrets: Secrets = field(default_factory=NoSecrets)
     """Where the credentials of exporters are kept."""
+    itself: Itself = field(default_factory=Itself)
+    """How an exporter finds that it would write to where it reads."""
     quotas: Quotas = field(default_factory=Quotas)
     principals: Principals = field(default_factory=NoPrincipals)
     """Who stands behind the tokens of a history, and of reads."""

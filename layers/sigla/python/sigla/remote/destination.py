@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from http.client import HTTPConnection
@@ -18,11 +19,13 @@ from sigla.keks import records as key_records
 from sigla.keks.nouns import Dek, DekName, Kek
 from sigla.model import DEFAULT_CONTEXT, GLOBAL, Config, Schema, SchemaId, Subject, Version
 from sigla.ports.clock import Clock
+from sigla.ports.itself import no_mark
 from sigla.ports.secrets import SecretName, Secrets
 from sigla.remote.client import AT_ONCE, Remote, RemoteAnswer
 from sigla.remote.connections import RemoteLimits, may_reach_all
 from sigla.remote.failures import RemoteMisused, RemoteRefused, RemoteTooLong
 from sigla.remote.keys import KEKS
+from sigla.remote.recognising import SourceCheck
 from sigla.remote.urls import shown_url
 
 USER_INFO: Final = "USER_INFO"
@@ -30,6 +33,8 @@ STATIC_TOKEN: Final = "STATIC_TOKEN"  # noqa: S105 - where a token comes from
 SEND_AGAIN: Final = "they are in no backup; send its config again"
 LIMITS: Final = RemoteLimits(patience_s=10.0, whole_s=30.0, longest=16 * 2**20)
 """What was not answered in time is written again. Eight answers of this length are in memory at most."""
+ANSWERS_S: Final = 3.0
+"""For so long a client that offers an exporter waits for its destination to say whose it is."""
 PAGE: Final = 50
 """Versions of an answer."""
 GONE: Final = range(40400, 40500)
@@ -55,22 +60,51 @@ def destination(
     secrets: Secrets,
     clock: Clock,
     *,
+    mark: Callable[[], str] = no_mark,
     may_reach: Callable[[str], bool] = may_reach_all,
     connect: Callable[[], HTTPConnection] | None = None,
 ) -> "HttpDestination":
-    """Where an exporter writes to, with its credentials. may_reach: as `RemoteLimits` has it; connect: as `Remote`."""
+    """Where an exporter writes to, with its credentials.
+
+    mark: of the source, as of `Itself`. may_reach: as `RemoteLimits` has it. connect: as `Remote`.
+    """
     limits = replace(LIMITS, may_reach=may_reach)
 
     def enter() -> Remote:
         settings = {**exporter.config, **_credentials(exporter, secrets).settings}
-        user = settings.get(rules.BASIC, "") if settings.get(rules.BASIC_SOURCE, USER_INFO) == USER_INFO else ""
-        token = settings.get(rules.BEARER, "") if settings.get(rules.BEARER_SOURCE) == STATIC_TOKEN else ""
-        try:
-            return Remote(settings[rules.URL], user, clock, token=token, limits=limits, connect=connect)
-        except RemoteMisused as wrong:
-            raise DestinationAway(str(wrong)) from None
+        return _remote(settings, clock, limits, connect)
 
-    return HttpDestination(shown_url(exporter.config[rules.URL]), enter)
+    return HttpDestination(shown_url(exporter.config[rules.URL]), enter, SourceCheck(clock, mark))
+
+
+def answers_at(
+    settings: Mapping[str, str],
+    clock: Clock,
+    *,
+    mark: Callable[[], str],
+    may_reach: Callable[[str], bool] = may_reach_all,
+    connect: Callable[[], HTTPConnection] | None = None,
+) -> bool:
+    """Returns what `Itself` has so. The rest as of `destination`."""
+    limits = replace(LIMITS, patience_s=ANSWERS_S, whole_s=ANSWERS_S, connect_s=ANSWERS_S, may_reach=may_reach)
+    enter = partial(_remote, settings, clock, limits, connect)
+    with closing(HttpDestination(shown_url(settings[rules.URL]), enter, SourceCheck(clock, mark))) as found:
+        try:
+            return found.is_source()
+        except DestinationAway:
+            return False
+
+
+def _remote(
+    settings: Mapping[str, str], clock: Clock, limits: RemoteLimits, connect: Callable[[], HTTPConnection] | None
+) -> Remote:
+    """Raises DestinationAway."""
+    user = settings.get(rules.BASIC, "") if settings.get(rules.BASIC_SOURCE, USER_INFO) == USER_INFO else ""
+    token = settings.get(rules.BEARER, "") if settings.get(rules.BEARER_SOURCE) == STATIC_TOKEN else ""
+    try:
+        return Remote(settings[rules.URL], user, clock, token=token, limits=limits, connect=connect)
+    except RemoteMisused as wrong:
+        raise DestinationAway(str(wrong)) from None
 
 
 def _credentials(exporter: Exporter, secrets: Secrets) -> Credentials:
@@ -86,9 +120,10 @@ def _credentials(exporter: Exporter, secrets: Secrets) -> Credentials:
 class HttpDestination:
     """A `Destination`. enter: makes the connection, when it is first wanted; it may raise DestinationAway."""
 
-    def __init__(self, shown: str, enter: Callable[[], Remote]) -> None:
+    def __init__(self, shown: str, enter: Callable[[], Remote], check: SourceCheck) -> None:
         self.shown = shown
         self._enter = enter
+        self._check_source = check
         self._entered: Remote | None = None
         self._interrupted = False
         self._readers: ThreadPoolExecutor | None = None
@@ -108,6 +143,9 @@ class HttpDestination:
             self._readers.shutdown(wait=False, cancel_futures=True)
         if self._entered is not None:
             self._entered.close()
+
+    def is_source(self) -> bool:
+        return self._check_source.is_source(lambda question: self._heard("GET", "/", exporter=question))
 
     def expect(self, subjects: Sequence[Subject]) -> None:
         self._expected_versions, self._expected_config = {}, {}
@@ -269,12 +307,8 @@ class HttpDestination:
             self._check(answer)
 
     def _asked(self, method: str, path: str, form: Mapping[str, object] | None = None, **query: Any) -> RemoteAnswer:
-        try:
-            answer = self._connected().send(method, path, form, **query)
-        except RemoteTooLong as long:
-            raise DestinationRefused(str(long).rstrip(".")) from None
-        except (RemoteRefused, RemoteMisused) as silence:
-            raise DestinationAway(str(silence)) from None
+        """What it answers to those whom it lets in."""
+        answer = self._heard(method, path, form, **query)
         if answer.status // 100 == 3:
             raise DestinationAway(REDIRECTED.format(shown=self.shown, status=answer.status))
         if answer.status in (401, 403) and answer.code != 40370:
@@ -284,6 +318,15 @@ class HttpDestination:
         if answer.code in AWAY or answer.status in AWAY:
             raise DestinationAway(f"{self.shown} answers {_said(answer)}.")
         return answer
+
+    def _heard(self, method: str, path: str, form: Mapping[str, object] | None = None, **query: Any) -> RemoteAnswer:
+        """Whatever it answers."""
+        try:
+            return self._connected().send(method, path, form, **query)
+        except RemoteTooLong as long:
+            raise DestinationRefused(str(long).rstrip(".")) from None
+        except (RemoteRefused, RemoteMisused) as silence:
+            raise DestinationAway(str(silence)) from None
 
     def _connected(self) -> Remote:
         if self._entered is None:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from sigla.contract import IMPORT
 from sigla.errors import BodyLost, Conflict
 from sigla.exporters.destination import Destination, DestinationAway, DestinationBusy, DestinationRefused
+from sigla.exporters.endless import endless
 from sigla.exporters.nouns import Exporter, ExporterProgress, ExporterState, Position
 from sigla.exporters.running.course import Course
 from sigla.exporters.running.gate import Gate
@@ -72,7 +73,10 @@ def turn(
 
 
 class _Turn:
-    """waiting: what the destination refuses, with its sentence; empty for what was refused in an earlier turn."""
+    """waiting: what the destination refuses, with its sentence; empty for what was refused in an earlier turn.
+
+    endless: as of `exporters.endless`; empty once the destination is known to be another registry.
+    """
 
     def __init__(
         self,
@@ -90,6 +94,7 @@ class _Turn:
         self._position = progress.position
         self._deadline = deadline
         self._destination = destination
+        self._endless = endless(exporter, source)
         self._course = Course(exporter, source)
         self._gate = Gate(destination, store.clock)
         self._subjects = Subjects(store, self._course, destination, self._gate)
@@ -225,6 +230,7 @@ class _Turn:
             raise DestinationAway(f"{TOO_MANY.format(count=MOST_WAITING)} {self._refusals()}") from None
 
     def _make_equal(self, matter: Matter, part: MatterPart) -> None:
+        self._check_ends()
         match matter.kind:
             case MatterKind.SUBJECT:
                 if self._course.takes(matter.subject):
@@ -235,6 +241,15 @@ class _Turn:
                 self._keys.make_kek_equal(matter.name)
             case MatterKind.DEK:
                 self._keys.make_dek_equal(*matter.dek)
+
+    def _check_ends(self) -> None:
+        """Asks in each turn that has something to do, whatever was found before: an address may lead elsewhere by now.
+
+        Raises DestinationAway where the exporter would go on for ever.
+        """
+        if self._endless and self._destination.is_source():
+            raise DestinationAway(f"{self._endless.format(shown=self._destination.shown)}.")
+        self._endless = ""
 
     def _drop(self, context: str) -> None:
         scope = Subject(context, "")

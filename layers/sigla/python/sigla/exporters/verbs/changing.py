@@ -11,9 +11,11 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from sigla import effort
 from sigla.changes import ExporterChanged
 from sigla.errors import Conflict, StoreError
 from sigla.exporters.checks import MOST_EXPORTERS, check_config, check_name, with_description
+from sigla.exporters.endless import endless
 from sigla.exporters.nouns import Credentials, Exporter, ExporterDraft, ExporterState
 from sigla.exporters.refusals import (
     ExporterExists,
@@ -67,6 +69,7 @@ def update_exporter(resources: Resources, name: str, draft: ExporterDraft) -> Ex
         seen = _paused(resources, name)
         wanted = with_description(seen, draft)
         if draft.config is None:
+            _check_ends(resources, wanted, lambda: {**seen.config, **secret_settings(resources.secrets, seen)})
             return _write(resources, seen, wanted)
         return _write_settings(resources, seen, wanted, _merged(resources, seen, draft.config))
 
@@ -152,11 +155,25 @@ def _merged(resources: Resources, seen: Exporter, offered: Mapping[str, str]) ->
     return merged
 
 
+def _check_ends(resources: Resources, wanted: Exporter, settings: Callable[[], Mapping[str, str]]) -> None:
+    """Asks the destination, where that matters. One that does not answer passes: each turn of the exporter asks, too.
+
+    settings: reads all of its config. Raises InvalidExporterConfig, StoreError.
+    """
+    if why := endless(wanted, resources.itself.name):
+        config = settings()
+        with effort.waiting():
+            answers = resources.itself.answers_at(config)
+        if answers:
+            raise InvalidExporterConfig(why=why.format(shown=config[URL]))
+
+
 def _write_settings(
     resources: Resources, seen: Exporter | None, wanted: Exporter, config: Mapping[str, str]
 ) -> Exporter:
     """With its config, of which the secret part is put aside before. Raises InvalidExporterConfig, Conflict."""
     check_config(config)
+    _check_ends(resources, wanted, lambda: config)
     hidden = secret(config)
     place = nonce() if hidden else ""
     wanted = replace(wanted, config=plain(config), hidden=tuple(sorted(hidden)), credentials=place)

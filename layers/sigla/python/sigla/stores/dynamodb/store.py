@@ -88,6 +88,11 @@ class AwsStore:
         """By which the data of the other region name this one."""
         return f"dynamodb+s3://{self._table}/{self._bucket}?region={self.place}"
 
+    def mark(self) -> str:
+        """Its own are its names: no other registry has a bucket of that name."""
+        role = self.region.role()
+        return (role.pair if role else "") or f"{self.url}#{self._registry}"
+
     @property
     def place(self) -> str:
         """The region of AWS."""

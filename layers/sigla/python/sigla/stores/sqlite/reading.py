@@ -53,6 +53,10 @@ class ReadingStore:
         self.audits = EmbeddedAudits(path, registry=registry)
         self.secrets = SeenSecrets(path, registry=registry)
 
+    def mark(self) -> str:
+        """None: it is not served."""
+        return ""
+
     def group(self) -> AbstractContextManager[None]:
         """Raises StoreError: nothing can be written."""
         return self._unit.group()

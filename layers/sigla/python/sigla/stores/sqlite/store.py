@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import secrets
 import tempfile
 from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack
@@ -99,7 +100,13 @@ class EmbeddedStore:
             self.keys = EmbeddedKeys(self.path, registry=registry)
             self.audits = EmbeddedAudits(self.path, registry=registry)
             self.secrets = EmbeddedSecrets(self.path, self._unit, disk, registry=registry)
+            self._mark = secrets.token_hex(16)
             self._opened = opened.pop_all()
+
+    def mark(self) -> str:
+        """Its own is drawn each time it is opened: a copy of the directory is another registry."""
+        role = self.region.role()
+        return (role.pair if role else "") or self._mark
 
     def group(self) -> AbstractContextManager[None]:
         """What this thread writes inside is visible to it at once, and durable for all together at the end.

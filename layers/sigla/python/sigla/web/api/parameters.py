@@ -26,6 +26,8 @@ VERBOSE = Query("verbose", FLAG, "Say why not")
 BEGINS = "Only subjects that begin so; `:*:` before it means every context"
 DEFAULT_TO_GLOBAL = Query("defaultToGlobal", FLAG, "Tell what is in force where nothing is set")
 
+EXPORTER_ASKS = Query("exporter", TEXT, "What an exporter asks, to find out whether it would write to its own source")
+
 NO_SUBJECT = (errors.SubjectNotFound,)
 NO_VERSION = (*NO_SUBJECT, errors.VersionNotFound, errors.InvalidVersion)
 DRAFT = "RegisterSchemaRequest"

@@ -28,6 +28,7 @@ from sigla.web.api.parameters import (
     DELETED,
     DELETED_ONLY,
     DRAFT,
+    EXPORTER_ASKS,
     FIND_TAGS,
     FORCE,
     FORMAT,
@@ -88,7 +89,7 @@ EXPORTER_SETTINGS = (exporter_refusals.InvalidExporterConfig, exporter_refusals.
 
 # fmt: off
 ROUTES = (
-    Route("GET", "/", OPEN, server.root, "Whether the registry answers", "Empty"),
+    Route("GET", "/", OPEN, server.root, "Whether the registry answers", "Empty", (EXPORTER_ASKS,)),
     Route("POST", "/", OPEN, server.post_root, "Whether the registry answers", "Empty", body=Body("Words")),
     Route("GET", "/v1/metadata/id", OPEN, server.metadata_id, "Which cluster this is", "ServerClusterId"),
     Route("GET", "/v1/metadata/version", OPEN, server.metadata_version, "Which API this is", "ServerVersion"),

@@ -16,6 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from sigla.observe import Gathered
+from sigla.ports.itself import Itself
 from sigla.registry import Registry
 from sigla.web import app
 from sigla.web.api.beside import for_keys
@@ -84,7 +85,7 @@ class Several:
         paths = app.paths_of(beside)
         self._members = {each.name: RegistryAtWork(each, packing, paths) for each in served}
         # No route of it that lets everybody in says anything of a registry.
-        nowhere = app.RouteTable(served[0].registry, None, options, paths)
+        nowhere = app.RouteTable(replace(served[0].registry, itself=Itself()), None, options, paths)
         tables = {name: member.table for name, member in self._members.items()}
         whole = for_keys(
             partial(self._told, [*self._members.values()]), None if is_open else options.authenticate, options.guesses

@@ -1,5 +1,6 @@
 """Contexts, zones, and what the server says about itself."""
 
+from sigla.exporters.recognition import answer_to
 from sigla.model import DEFAULT_CONTEXT, Page
 from sigla.registry import Registry
 from sigla.web.api.exchange import Exchange
@@ -12,8 +13,10 @@ from sigla.web.http.refusals import MethodNotAllowed
 # ruff: noqa: ARG001 - every endpoint is called alike, whether it asks the registry or not
 
 
-def root(exchange: Exchange, registry: Registry) -> Answer:
-    return json_answer({})
+def root(exchange: Exchange, registry: Registry, *, exporter: str) -> Answer:
+    """exporter: what an exporter of this registry asks, to find out that it has met its own source."""
+    proof = answer_to(exporter, registry.itself.mark)
+    return json_answer({"exporter": proof} if proof else {})
 
 
 def post_root(exchange: Exchange, registry: Registry) -> Answer:
