@@ -44,6 +44,11 @@ class Connection:
     def getresponse(self) -> "Connection":
         return self
 
+    def __enter__(self) -> "Connection":
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
     @property
     def status(self) -> int:
         return int(self._answer.status)
