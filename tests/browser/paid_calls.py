@@ -29,8 +29,7 @@ _FOUND: Final = "limit=21&subjectPrefix=%3A*%3A"
 
 CALLS: Final[Mapping[str, tuple[str, ...]]] = {
     "": (
-        "GET /config?defaultToGlobal=true",
-        "GET /mode?defaultToGlobal=true",
+        "GET /console/api/in-force/%3A.%3A",
         "GET /console/api/contexts?limit=100",
         "GET /console/api/associations?limit=1",
         "GET /console/api/keks?limit=1",

@@ -234,7 +234,7 @@ def test_a_level_is_changed_and_changed_back(come: Come, bench: Registry, name: 
     expect(page.get_by_role("region", name="Compatibility")).to_contain_text("set for this subject")
     assert asked(bench, f"/config/{name}") == {"compatibilityLevel": "FULL"}
     way.choose(button(page, "Change it back"))
-    expect(page.get_by_role("region", name="Compatibility")).to_contain_text("from the default context")
+    expect(page.get_by_role("region", name="Compatibility")).to_contain_text("as the registry has it from the start")
     assert bench.ask("GET", f"/config/{name}").status == 404
 
 

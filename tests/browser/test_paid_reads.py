@@ -199,3 +199,38 @@ def test_where_nothing_refers_the_picture_says_so_when_it_was_asked_for(registry
     page.goto(f"{registry.url}/console/subjects/orders-value")
     page.get_by_role("button", name="Show all references").click()
     expect(page.get_by_text("There are none.")).to_be_visible()
+
+
+def test_what_is_in_force_is_asked_once_and_says_where_each_comes_from(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry, None))
+    asked: list[str] = []
+
+    def told(route: Route) -> None:
+        asked.append(route.request.url)
+        config = {"compatibilityLevel": "FULL", "normalize": True, "compatibilityGroup": "major"}
+        origins = {"compatibilityLevel": ":.eu:", "normalize": "", "compatibilityGroup": ":.eu:"}
+        subject = ":.eu:customers-value"
+        route.fulfill(json={"subject": subject, "config": config, "mode": "READWRITE", "from": origins})
+
+    page.route("**/console/api/in-force/**", told)
+    page.goto(f"{registry.url}/console/subjects/%3A.eu%3Acustomers-value")
+    page.get_by_role("button", name="Show compatibility and mode").click()
+    config = page.get_by_role("region", name="Compatibility")
+    expect(config).to_contain_text("FULL")
+    expect(config.get_by_text("from the context .eu", exact=True)).to_have_count(1)
+    expect(config.get_by_text("normalize")).to_have_text("normalize")
+    expect(config).to_contain_text("normalize true from the default context")
+    expect(page.get_by_role("region", name="Mode")).to_contain_text("as the registry has it from the start")
+    assert asked == [f"{registry.url}/console/api/in-force/%3A.eu%3Acustomers-value"]
+
+
+def test_a_context_tells_compatibility_and_mode_by_one_question(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry, None))
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url) if "/in-force/" in request.url else None)
+    page.goto(f"{registry.url}/console/contexts")
+    row = page.get_by_role("row", name=re.compile("^.eu"))
+    row.get_by_role("button", name="Show compatibility and mode of .eu").click()
+    expect(row.get_by_role("cell").first).to_have_text("FULL")
+    expect(row).to_contain_text("READWRITE as the registry has it from the start")
+    assert asked == [f"{registry.url}/console/api/in-force/%3A.eu%3A"]

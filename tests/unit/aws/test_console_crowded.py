@@ -198,7 +198,11 @@ def test_who_refers_to_a_subject_costs_the_same_however_many_do(crowded: Functio
         ("subjects/a-value/stakes",),
         ("subjects/a-value/stakes?version=1", "ids/1?limit=2"),
         ("subjects/long-value/usage?limit=10",),
-        ("subjects?names=true&limit=21&subjectPrefix=%3A*%3A", "settings?limit=20&subjectPrefix=%3A*%3A"),
+        ("subjects?names=true&limit=21&subjectPrefix=", "settings?limit=20&subjectPrefix=&after=%3A.%3A"),
+        (
+            "subjects?names=true&limit=21&subjectPrefix=%3A.eu%3A",
+            "settings?limit=20&subjectPrefix=%3A.eu%3A&after=%3A.eu%3A",
+        ),
     ],
     ids=" ".join,
 )

@@ -111,7 +111,9 @@ def rounds_of(call: str) -> Rounds:
     if "/verdict" in call:
         return (("BatchGetItem",), ("GetObject", "Query"))
     if "/console/api/settings" in call:
-        return (("BatchGetItem",) * 2,)
+        return () if "after=%3A." in call else (("BatchGetItem",) * 2,)
+    if call.endswith("/subjects?names=true&limit=21&subjectPrefix="):
+        return (ALL_SHARDS,) * 2  # the default context lies around the named ones
     if "/versions?limit=" in call:
         return (
             (("BatchGetItem",) * 3 + ("Query",) * 2,) if "&version=" in call else (("BatchGetItem",) * 2 + ("Query",),)
@@ -221,6 +223,16 @@ def test_an_alias_leads_to_its_versions_in_two_trips(functions: Functions, call:
     assert answer.json["name"] == "customers-value"
     assert len(meter.seen) <= MOST_TRIPS, meter.seen
     assert meter.read <= MOST_UNITS
+
+
+@pytest.mark.parametrize("scope", ["orders-value", ":.eu:customers-value", ":.none:none-value", ":.eu:", ":.:"])
+def test_what_is_in_force_is_one_trip_and_few_units(functions: Functions, scope: str) -> None:
+    """Its own settings, those of its context, of the default context and of all contexts, and the head beside them."""
+    with metered(functions.clients, (ASK,)) as meter:
+        answer: Any = functions.client()("GET", f"/console/api/in-force/{scope}")
+    assert answer.status == 200, answer.text
+    assert meter.seen == (ASK,)
+    assert meter.read <= 6
 
 
 def test_a_history_with_names_is_two_trips(functions: Functions) -> None:

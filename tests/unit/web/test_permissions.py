@@ -153,6 +153,7 @@ KEYS_ROUTE = "/console/api/keys"
 VERSION_PART = "GET /console/api/subjects/{subject}/versions"
 REFERRERS = "GET /console/api/subjects/{subject}/referrers"
 USAGE_PART = "GET /console/api/subjects/{subject}/usage"
+IN_FORCE = "GET /console/api/in-force/{subject}"
 STAKES = "GET /console/api/subjects/{subject}/stakes"
 FIELDS = "GET /console/api/subjects/{subject}/fields/{version}"
 VERDICT = "POST /console/api/subjects/{subject}/verdict"
@@ -239,6 +240,12 @@ ROWS = (
     Row("GET /config/{subject}", "/config/b-one?defaultToGlobal=true", OUTSIDE),
     Row("GET /config/{subject}", "/config/:.__GLOBAL:", ANYWHERE),
     Row("GET /config/{subject}", "/config/:.team:?defaultToGlobal=true", IN_TEAM),
+    Row(IN_FORCE, "/console/api/in-force/a-one", IN_A),
+    Row(IN_FORCE, "/console/api/in-force/a-out", IN_A),
+    Row(IN_FORCE, "/console/api/in-force/b-one", OUTSIDE),
+    Row(IN_FORCE, "/console/api/in-force/:.:", ANYWHERE),
+    Row(IN_FORCE, "/console/api/in-force/:.__GLOBAL:", ANYWHERE),
+    Row(IN_FORCE, "/console/api/in-force/:.team:", IN_TEAM),
     Row("PUT /config/{subject}", "/config/a-one", IN_A, {"compatibility": "NONE"}),
     Row("PUT /config/{subject}", "/config/a-more", IN_A, {"alias": "a-one"}),
     Row("PUT /config/{subject}", "/config/a-more", OUTSIDE, {"alias": "b-one"}),

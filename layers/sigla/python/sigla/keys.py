@@ -357,8 +357,12 @@ def settings_pk(registry: str) -> str:
 
 
 def settings_sk(scope: Subject) -> str:
-    """The global entry's name is empty, and no key may be."""
-    return f"={sortable(scope.qualified)}"
+    return settings_key(list_sk(scope))
+
+
+def settings_key(listed: str) -> str:
+    """What stands for a key of a list, or for the beginning of one: the global entry's name is empty, and no key is."""
+    return f"={listed}"
 
 
 def content_pk(registry: str, context: str, fingerprint: str) -> str:

@@ -4,7 +4,7 @@ CFG-1 to CFG-10 and MODE-1 to MODE-11 say what becomes of an entry, INH-1 to INH
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from typing import Any
@@ -30,10 +30,21 @@ from sigla.registry.side_by_side import side_by_side
 from sigla.registry.steps.committing import commit, nonce, until_committed
 from sigla.rules import names, rule_sets
 from sigla.rules.compatibility import LEVELS
-from sigla.rules.settings import with_level
+from sigla.rules.settings import origins, with_level
 from sigla.rules.subject import check_writable
 
 NOTHING_SET = Settings()
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """What applies to a scope. origins: which scopes it comes from, as `rules.settings.origins` tells it."""
+
+    scope: Subject
+    config: Config
+    mode: str
+    origins: Mapping[str, Subject]
+
 
 ALWAYS_ANSWERED = (GLOBAL, REGISTRY_WIDE)
 """Scopes that report the server's default where they have no entry (INH-4)."""
@@ -111,6 +122,12 @@ def drop_config(resources: Resources, scope: Subject) -> Config:
         return with_level(own, resources.options.default_level)
 
     return until_committed(resources, "Delete config operation", attempt)
+
+
+def in_force(resources: Resources, scope: Subject) -> InForce:
+    """Config and mode as they apply to the scope, whether or not anything is stored there."""
+    view = resources.look(scope)  # ALIAS-2: of an alias what is set for itself
+    return InForce(scope, view.config, view.mode, origins(view.chain, scope))
 
 
 def mode(resources: Resources, scope: Subject, *, default_to_global: bool = False) -> str:

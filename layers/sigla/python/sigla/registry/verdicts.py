@@ -17,6 +17,7 @@ from sigla.registry.steps.drafts import Expect, Understood
 from sigla.rules.compatibility import LEVELS, Against
 from sigla.rules.difference import Readability, readings
 from sigla.rules.problems import Problem, problems_of
+from sigla.rules.settings import origins
 
 _OF_THE_DRAFT: Final = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 """What is refused with another status is refused to the caller, and would be with any other draft."""
@@ -26,12 +27,15 @@ _OF_THE_DRAFT: Final = (HTTPStatus.CONFLICT, HTTPStatus.UNPROCESSABLE_ENTITY)
 class Applied:
     """The rule that a new version is checked by. against: which of those before it. group: only those of one group.
 
+    origin: the scope that has the level; None where it is the server's own.
+
     newest: the newest of those before it; None for the first. backward, forward: who reads whom between it and the
     draft, also where the level does not ask; None where it cannot be read.
     """
 
     level: str
     against: Against
+    origin: Subject | None = None
     group: str | None = None
     newest: Version | None = None
     backward: Readability | None = None
@@ -82,7 +86,8 @@ def _verdict(
 def _applied(resources: Resources, understood: Understood, draft: Draft) -> Applied:
     view = understood.view
     level = check.level_of(resources, view)
-    rule = Applied(level, LEVELS[level].against, view.config.group)
+    origin = origins(view.chain, view.subject).get("level")
+    rule = Applied(level, LEVELS[level].against, origin, view.config.group)
     if view.head.newest is None:
         return rule
     rule = replace(rule, newest=view.head.newest.version)

@@ -1,14 +1,18 @@
 """Which config and which mode apply to a subject (INH-1 to INH-6)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from functools import cache
+from typing import Any, Final
 
 from sigla.contract import FORWARD, IMPORT, READONLY, READONLY_OVERRIDE, READWRITE
-from sigla.model import Chain, Config
+from sigla.model import GLOBAL, REGISTRY_WIDE, Chain, Config, Subject
 
 READ_ONLY_MODES = frozenset({READONLY, READONLY_OVERRIDE})
 IMPORTING_MODES = frozenset({IMPORT, FORWARD})
+
+MODE: Final = "mode"
+"""What `origins` calls the mode, beside the fields of a config."""
 
 FILLED_FROM_DEFAULT = (
     "normalize",
@@ -30,21 +34,20 @@ def effective_config(chain: Chain, default_level: str) -> Config:
     Entries are not merged, but for FILLED_FROM_DEFAULT. The level is always set.
     """
     own, default = chain.own.config, chain.default.config
-    if own is not None and default is not None:
-        own = _filled(own, default)
+    if own is not None and default is not None and (filled := _fillings(own, default)):
+        own = replace(own, **filled)
     for entry in (own, chain.context.config, chain.registry_wide.config):
         if entry is not None:
             return with_level(entry, default_level)
     return _unset(default_level)
 
 
-def _filled(own: Config, default: Config) -> Config:
-    filled = {
+def _fillings(own: Config, default: Config) -> dict[str, Any]:
+    return {
         name: said
         for name in FILLED_FROM_DEFAULT
         if getattr(own, name) is None and (said := getattr(default, name)) is not None
     }
-    return replace(own, **filled) if filled else own
 
 
 @cache
@@ -59,6 +62,24 @@ def effective_mode(chain: Chain) -> str:
         if entry.mode is not None:
             return entry.mode
     return READWRITE
+
+
+def origins(chain: Chain, scope: Subject) -> Mapping[str, Subject]:
+    """Which scope each field of the config in force comes from, and `mode`.
+
+    What is missing comes from none: it is the server's default, or not set at all. scope: whose chain it is.
+    """
+    above = ((scope, chain.own), (Subject(scope.context, ""), chain.context), (REGISTRY_WIDE, chain.registry_wide))
+    found: dict[str, Subject] = {}
+    own, default = chain.own.config, chain.default.config
+    if own is not None and default is not None:
+        found |= dict.fromkeys(_fillings(own, default), GLOBAL)
+    for place, entry in above:
+        if entry.config is not None:
+            found |= {name: place for name in CONFIG_FIELDS if getattr(entry.config, name) is not None}
+            break
+    mode_from = next((place for place, entry in above if entry.mode is not None), None)
+    return found if mode_from is None else {**found, MODE: mode_from}
 
 
 def with_level(config: Config, default_level: str) -> Config:

@@ -50,7 +50,7 @@ class Lists:
     def listed(self, search: Search) -> Iterator[tuple[Subject, bool]]:
         """Subjects with a stored version, and whether one is active."""
         share = search.glance // keys.LIST_SHARDS + SPARE if search.glance else None
-        for low, high in _after(search.after, _ranges(search)):
+        for low, high in _of_subjects(_after(search.after, _ranges(search))):
             where = Condition("#sk BETWEEN :low AND :high", {"low": low, "high": high})
             shards = [self._items(shard, where, share) for shard in range(keys.LIST_SHARDS)]
             firsts = self._executor.map(lambda shard: next(shard, None), shards)
@@ -61,7 +61,7 @@ class Lists:
                     yield subject, item["active"]
 
     def look(self, search: Search, *, deleted: bool, most: int) -> Looked:
-        ranges = list(_after(search.after, _ranges(search)))
+        ranges = list(_of_subjects(_after(search.after, _ranges(search))))
         return looking.look(self._tools, self._executor, ranges, search, deleted=deleted, most=most)
 
     def _items(self, shard: int, where: Condition, share: int | None) -> Iterator[Item]:
@@ -131,13 +131,17 @@ class Lists:
     # --- settings and contexts ---------------------------------------------------------------------------------------
 
     def settings(self, search: Search) -> Iterator[tuple[Subject, Settings]]:
-        behind = Condition("#sk > :sk", {"sk": keys.settings_sk(search.after)}) if search.after is not None else None
+        """Reads no scope of other contexts: they may be very many."""
         pk, glance = keys.settings_pk(self._tools.places.registry), search.glance or None
-        for item in self._tools.table.query(pk, behind, page=glance, consistent=glance is None):
-            scope = items.subject_of(item)
-            settings = items.settings(item)
-            if search.matches(scope) and not (settings.config is None and settings.mode is None):
-                yield scope, settings
+        for low, high in _after(search.after, _ranges(search)):
+            where = Condition(
+                "#sk BETWEEN :low AND :high", {"low": keys.settings_key(low), "high": keys.settings_key(high)}
+            )
+            for item in self._tools.table.query(pk, where, page=glance, consistent=glance is None):
+                scope, settings = items.subject_of(item), items.settings(item)
+                is_set = settings.config is not None or settings.mode is not None
+                if is_set and search.matches(scope) and scope != search.after:
+                    yield scope, settings
 
     def marked(self) -> Iterator[tuple[Subject, Settings, int, str]]:
         """Scopes that are being cleared for an import, with the time of their marks, and the token of who asked for it.
@@ -229,6 +233,10 @@ def _ranges(search: Search) -> Iterable[tuple[str, str]]:
     else:
         low = keys.sortable(":" + search.context_prefix) if search.context_prefix.strip(".") else ""
     if search.context == DEFAULT_CONTEXT and _NAMED.startswith(low):
-        return [(low or " ", _NAMED), (_BEYOND_NAMED, low + keys.HIGHEST)]
-    # An empty key does not count as one; nothing that can be registered begins below the space.
-    return [(low or " ", low + keys.HIGHEST)]
+        return [(low, _NAMED), (_BEYOND_NAMED, low + keys.HIGHEST)]
+    return [(low, low + keys.HIGHEST)]
+
+
+def _of_subjects(ranges: Iterable[tuple[str, str]]) -> Iterable[tuple[str, str]]:
+    """An empty key does not count as one; nothing that can be registered begins below the space."""
+    return ((low or " ", high) for low, high in ranges)

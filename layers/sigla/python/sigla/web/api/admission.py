@@ -15,7 +15,7 @@ from sigla.web.api.exchange import Exchange
 from sigla.web.api.route import Route
 from sigla.web.http import paths
 
-SETTINGS = ("/config", "/mode")
+SETTINGS = ("/config", "/mode", "/console/api/in-force")
 """Paths about settings: a principal may read those that bear on it, whichever subject has them."""
 
 

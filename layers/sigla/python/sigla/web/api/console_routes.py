@@ -29,6 +29,8 @@ CONSOLE_ROUTES: Final = (
           query=(Query("subjectPrefix", Text(":*:"), BEGINS), Query("contains", TEXT, "A part of the name"),
                  Query("type", Word(frozenset(LANGUAGES))), DELETED, Query("after", TEXT, "What comes after this one"),
                  Query("limit", Limit(20), "How many to tell at most")), lists=True),
+    Route("GET", "/console/api/in-force/{subject}", READ, console.in_force,
+          "Config and mode that apply to a subject or a context, and where each comes from", "InForce"),
     Route("POST", "/console/api/subjects/{subject}/verdict", READ, console.verdict,
           "What would registering this come to?", "DraftVerdict", body=Body(DRAFT, "register"), query=(NORMALIZE,),
           operation="Compatibility check"),

@@ -49,11 +49,13 @@ _APPLIED: Final = _object(
     {
         "level": TEXT,
         "against": {"enum": ["latest", "all"]},
+        "from": TEXT,
         "group": TEXT,
         "version": NUMBER,
         "backward": _READING,
         "forward": _READING,
     },
+    "from",
     "group",
     "version",
     "backward",
@@ -191,6 +193,14 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
     "HolderPart": _part(_items_of("SubjectVersions")),
     "KekPart": _part({"$ref": "#/components/schemas/Kek"}),
     "AssociationPart": _part(_items_of("Associations")),
+    "InForce": _object(
+        {
+            "subject": TEXT,
+            "config": {"$ref": "#/components/schemas/Config"},
+            "mode": TEXT,
+            "from": {"type": "object", "additionalProperties": TEXT},
+        }
+    ),
     "DraftVerdict": _object(
         {
             "accepted": FLAG,

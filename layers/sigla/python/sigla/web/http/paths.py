@@ -16,7 +16,7 @@ from sigla.web.http.refusals import BadRequest, ContextNameWithColon
 _CONTROL = re.compile("[\x00-\x1f\x7f]")
 _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2})")
 _COLON = "%3a"
-_BEFORE_A_SUBJECT = frozenset({"subjects", "deks"})
+_BEFORE_A_SUBJECT = frozenset({"subjects", "deks", "in-force"})
 _ASSOCIATIONS = "associations"
 """What paths begin with whose bodies name subjects: those are in the context of the path."""
 _SCOPED_ROOTS = frozenset({"config", "mode"})
@@ -127,7 +127,7 @@ def _path_within(context: str, segments: list[str]) -> Path:
 
 
 def _qualify_subjects(prefix: str, segments: list[str]) -> tuple[str, ...]:
-    """Each segment after `subjects` or `deks` qualified. A subject called `subjects` is a subject, not a signpost."""
+    """Each segment behind one of these words, qualified. A subject called `subjects` is a subject, not a signpost."""
     qualified: list[str] = []
     expected = False
     for segment in segments:

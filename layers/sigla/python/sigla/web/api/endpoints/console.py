@@ -23,6 +23,7 @@ def _imported_when_asked(name: str, module: str = "console_answers") -> Callable
 
 found = _imported_when_asked("found")
 search = _imported_when_asked("search")
+in_force = _imported_when_asked("in_force")
 verdict = _imported_when_asked("verdict")
 graph = _imported_when_asked("graph")
 stakes = _imported_when_asked("stakes")

@@ -7,7 +7,7 @@ from typing import Final
 from sigla.errors import SubjectNotFound
 from sigla.journal.log_entries import form_of_entry
 from sigla.model import Page, Version
-from sigla.registry import Registry, graphs, verdicts
+from sigla.registry import Registry, graphs, settings, verdicts
 from sigla.registry import fields as schema_fields
 from sigla.registry import stakes as registry_stakes
 from sigla.registry.explaining import explain_part
@@ -64,6 +64,10 @@ def search(
         wanted = replace(wanted, after=read_names.subject(after))
     looked = registry.search(wanted, contains=contains, schema_type=type, deleted=deleted, limit=limit)
     return json_answer(wire.looked(looked))
+
+
+def in_force(exchange: Exchange, registry: Registry) -> Answer:
+    return json_answer(wire.in_force(settings.in_force(registry, exchange.subject)))
 
 
 def verdict(exchange: Exchange, registry: Registry, *, normalize: bool) -> Answer:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sigla.contract import CONFIG
 from sigla.decoding.explain import Explained
 from sigla.decoding.pasted import BASE64, HEX, bytes_of
 from sigla.model import DEFAULT_CONTEXT, Version
@@ -13,13 +14,15 @@ from sigla.ports.region_views import OtherRegionView, RegionView
 from sigla.registry.explaining import MOST_BYTES
 from sigla.registry.fields import FieldsSeen, SchemaField
 from sigla.registry.graphs import Graph
+from sigla.registry.settings import InForce
 from sigla.registry.stakes import Stakes
 from sigla.registry.usages import form_of_read
 from sigla.registry.verdicts import Applied, DraftVerdict
 from sigla.rules.difference import form_of_reading
 from sigla.rules.problems import Problem
+from sigla.rules.settings import MODE
 from sigla.web.api.wire import bind, text
-from sigla.web.api.wire.answers import found_subject
+from sigla.web.api.wire.answers import config, found_subject
 from sigla.web.api.wire.parts import graph_end, told_referrer
 from sigla.web.http.refusals import BadRequest
 
@@ -30,6 +33,14 @@ def looked(found: Looked) -> Json:
     """Tells what a search has met; without `through` it has come to its end."""
     told: Json = {"found": [found_subject(*each) for each in found.found], "searched": found.searched}
     return told | ({"through": found.through.qualified} if found.through is not None else {})
+
+
+def in_force(found: InForce) -> Json:
+    """Tells of each setting, by its name in the API, from which scope it is; what is the server's is from none."""
+    told = config(found.config)
+    names = {field.wire: field.name for field in CONFIG if field.wire in told} | {MODE: MODE}
+    origins = {wire: found.origins[name].qualified for wire, name in names.items() if name in found.origins}
+    return {"subject": found.scope.qualified, "config": told, "mode": found.mode, "from": origins}
 
 
 def draft_verdict(found: DraftVerdict) -> Json:
@@ -56,7 +67,8 @@ def draft_verdict(found: DraftVerdict) -> Json:
 
 def _applied(rule: Applied) -> Json:
     told: Json = {"level": rule.level, "against": rule.against.value}
-    more = {"group": rule.group, "version": rule.newest}
+    origin = None if rule.origin is None else rule.origin.qualified
+    more = {"from": origin, "group": rule.group, "version": rule.newest}
     told |= {name: value for name, value in more.items() if value is not None}
     read = {"backward": rule.backward, "forward": rule.forward}
     return told | {name: form_of_reading(value) for name, value in read.items() if value is not None}

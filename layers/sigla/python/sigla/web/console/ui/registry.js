@@ -465,6 +465,7 @@ const SHAPES = [
   [/^schemas\/(ids|guids)\/[^/]+\/(versions|ids)$/, OBJECTS],
   [/^config(\/[^/]+)?$/, objectWithAny("compatibilityLevel", "alias", "normalize", "compatibilityGroup", "compatibilityPolicy", "validateFields", "validateRules", "defaultMetadata", "overrideMetadata", "defaultRuleSet", "overrideRuleSet", "aliasForDeks")],
   [/^mode(\/[^/]+)?$/, objectWith({ mode: "string" })],
+  [/^console\/api\/in-force\/[^/]+$/, objectWith({ subject: "string", config: "object", mode: "string", from: "object" })],
   [/^settings$/, OBJECTS],
   [/^zones$/, OBJECTS],
   [/^associations\//, OBJECTS],

@@ -1,7 +1,7 @@
 /** Config and mode: what is in force for a scope, where it comes from, and how it is changed. */
 
 import { html, useState } from "./vendor/preact.js";
-import { Answer, Asked, counted, Problem, split, Waiting } from "./parts.js";
+import { Answer, counted, Link, Name, Problem, split, Waiting } from "./parts.js";
 import { change, segment, useAsked, useCaller, useIsPaid } from "./registry.js";
 import { Change } from "./changes.js";
 
@@ -50,41 +50,46 @@ export function others(config) {
 
 // --- what is in force --------------------------------------------------------------------------------------------
 
-/** The scopes that are asked in turn, the nearest first, each with what people call it. @param {string} subject */
-function scopes(subject) {
-  const { context } = split(subject);
-  const named = context === "." ? [] : [[`/${segment(`:${context}:`)}`, `from the context ${context}`]];
-  return [[`/${segment(subject)}`, "set for this subject"], ...named, ["?defaultToGlobal=true", "from the default context"]];
+/** @typedef {{subject: string, config: Record<string, any>, mode: string, from: Record<string, string>}} Applying from: which scope each setting comes from; what is missing there is as the registry has it from the start */
+
+/** Where it is told what is in force for a scope. @param {string} scope empty: the default context */
+export function inForcePath(scope) {
+  return `console/api/in-force/${segment(scope || ":.:")}`;
 }
 
-/** Config and mode in force for a subject, each with a way to change it. @param {{subject: string}} given */
-export function InForce({ subject }) {
-  return html`<div class="cards">
+/** Which scope a setting comes from, in words. @param {string | undefined} origin as it is told */
+export function fromWhere(origin) {
+  if (origin === undefined) return "as the registry has it from the start";
+  if (split(origin).name) return "set for this subject";
+  return origin === ":.__GLOBAL:" ? "from what is set for all contexts" : `from ${nameOf(origin)}`;
+}
+
+/** Config and mode in force for a subject, each with a way to change it. @param {{subject: string, leadsTo?: string}} given leadsTo: where the subject is an alias, what it stands for */
+export function InForce({ subject, leadsTo }) {
+  const asked = useAsked(inForcePath(subject));
+  return html`${leadsTo !== undefined && html`<p class="hint">This is set for the alias itself. What is registered goes by what is in force for <${Link} to=${`subjects/${segment(leadsTo)}#in-force`}><${Name} subject=${leadsTo} /><//>.</p>`}
+  <div class="cards">
     <section aria-labelledby="compatibility">
       <h2 id="compatibility">Compatibility</h2>
-      <${Nearest} what="config" scopes=${scopes(subject)}>
-        ${(/** @type {any} */ config, /** @type {string} */ from) => html`
-          <p class="fact">${config.compatibilityLevel ?? "as its context has it"}</p>
-          <p class="hint">${from}</p>
-          ${others(config).map(([name, value]) => html`<p><span class="hint">${name}</span> ${value}</p>`)}
+      <${Answer} asked=${asked}>
+        ${(/** @type {Applying} */ { config, from }) => html`
+          <p class="fact">${config.compatibilityLevel}</p>
+          <p class="hint">${fromWhere(from.compatibilityLevel)}</p>
+          ${others(config).map(
+            ([name, value]) => html`<p><span class="hint">${name}</span> ${value}${from[name] !== from.compatibilityLevel && html` <span class="hint">${fromWhere(from[name])}</span>`}</p>`,
+          )}
         `}
       <//>
       <${ConfigChange} scope=${subject} />
     </section>
     <section aria-labelledby="mode">
       <h2 id="mode">Mode</h2>
-      <${Nearest} what="mode" scopes=${scopes(subject)}>
-        ${(/** @type {any} */ found, /** @type {string} */ from) => html`<p class="fact">${found.mode}</p><p class="hint">${from}</p>`}
+      <${Answer} asked=${asked}>
+        ${(/** @type {Applying} */ { mode, from }) => html`<p class="fact">${mode}</p><p class="hint">${fromWhere(from.mode)}</p>`}
       <//>
       <${ModeChange} scope=${subject} />
     </section>
   </div>`;
-}
-
-/** @param {{what: string, scopes: string[][], children: (value: any, from: string) => any}} given */
-function Nearest({ what, scopes: [[scope, from], ...further], children }) {
-  const beyond = further.length ? html`<${Nearest} what=${what} scopes=${further}>${children}<//>` : undefined;
-  return html`<${Asked} path=${`${what}${scope}`} unset=${beyond}>${(/** @type {any} */ value) => children(value, from)}<//>`;
 }
 
 // --- what is changed ---------------------------------------------------------------------------------------------
@@ -202,16 +207,17 @@ function Reach({ scope, what }) {
 
 /** @param {{scope: string, what: string, isPaid: boolean}} given scope: of no subject */
 function Counted({ scope, what, isPaid }) {
-  const prefix = `subjectPrefix=${encodeURIComponent(scope || ":*:")}`;
+  const prefix = `subjectPrefix=${encodeURIComponent(scope)}`;
   const most = isPaid ? PAID : MOST_COUNTED;
   const subjects = useAsked(`${isPaid ? "console/api/subjects?names=true&" : "subjects?"}${prefix}&limit=${most + 1}`);
-  const settings = useAsked(`${isPaid ? "console/api/settings" : "settings"}?${prefix}&limit=${most}`);
+  // Behind the scope itself: what stands above it need not be read.
+  const settings = useAsked(isPaid ? `console/api/settings?${prefix}&limit=${most}&after=${encodeURIComponent(scope || ":.:")}` : `settings?${prefix}&limit=${most}`);
   return html`<${Answer} asked=${subjects}>
     ${(/** @type {any[]} */ found) => html`<${Answer} asked=${settings}>
       ${(/** @type {any} */ set) => {
         const own = (set.found ?? set).filter((/** @type {any} */ each) => each[what] !== undefined && each.subject !== scope && !each.subject.startsWith(":.__GLOBAL:")).length;
         const many = found.length > most ? `more than ${most} subjects` : counted(found.length, "subject");
-        return html`<p>It holds for ${many}${scope ? "" : " in all contexts"}${own ? `, except where ${set.after ? "at least " : ""}${counted(own, "scope")} ${own === 1 ? "has a setting" : "have settings"} of ${own === 1 ? "its" : "their"} own` : ""}.</p>`;
+        return html`<p>It holds for ${many}${own ? `, except where ${set.after ? "at least " : ""}${counted(own, "scope")} ${own === 1 ? "has a setting" : "have settings"} of ${own === 1 ? "its" : "their"} own` : ""}.</p>`;
       }}
     <//>`}
   <//>`;

@@ -1,10 +1,12 @@
 /** The contexts: spaces of ids and subjects that know nothing of each other. */
 
-import { html } from "../vendor/preact.js";
+import { html, useState } from "../vendor/preact.js";
 import { Listed } from "../lists.js";
-import { Asked, Heading, Later, Link, Table } from "../parts.js";
-import { segment } from "../registry.js";
-import { ConfigChange, ModeChange, scopeOf } from "../scope_settings.js";
+import { Answer, Heading, Link, Table } from "../parts.js";
+import { useAsked, useIsPaid } from "../registry.js";
+import { ConfigChange, fromWhere, inForcePath, ModeChange, scopeOf } from "../scope_settings.js";
+
+/** @typedef {import("../scope_settings.js").Applying} Applying */
 
 export default function Contexts() {
   return html`
@@ -22,15 +24,21 @@ export default function Contexts() {
 
 /** @param {{context: string}} given */
 function Row({ context }) {
-  const isDefault = context === ".";
-  const scope = isDefault ? "" : `/${segment(`:${context}:`)}`;
-  const inherited = html`<span class="hint">inherited</span>`;
+  const scope = scopeOf(context);
+  const isPaid = useIsPaid();
+  const [isWanted, setWanted] = useState(false);
+  const isAsked = isWanted || isPaid === false;
+  const asked = useAsked(isAsked ? inForcePath(scope) : "");
+  const what = (/** @type {string} */ shown, /** @type {string | undefined} */ origin) =>
+    html`${shown} ${origin !== scope && html`<span class="hint">${fromWhere(origin)}</span>`}`;
   return html`<tr>
     <th scope="row">
-      <${Link} to=${`subjects?context=${encodeURIComponent(context)}`}>${isDefault ? "default" : context}<//>
+      <${Link} to=${`subjects?context=${encodeURIComponent(context)}`}>${context === "." ? "default" : context}<//>
     </th>
-    <td><${Later} label=${`Show the compatibility of ${context}`}>${() => html`<${Asked} path=${`config${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.compatibilityLevel ?? inherited}<//>`}<//></td>
-    <td><${Later} label=${`Show the mode of ${context}`}>${() => html`<${Asked} path=${`mode${scope}${isDefault ? "?defaultToGlobal=true" : ""}`} unset=${inherited}>${(/** @type {any} */ found) => found.mode ?? inherited}<//>`}<//></td>
-    <td><div class="actions"><${ConfigChange} scope=${scopeOf(context)} /><${ModeChange} scope=${scopeOf(context)} /></div></td>
+    <td>${isAsked
+      ? html`<${Answer} asked=${asked}>${(/** @type {Applying} */ { config, from }) => what(config.compatibilityLevel, from.compatibilityLevel)}<//>`
+      : isPaid && html`<button class="quiet" aria-label=${`Show compatibility and mode of ${context}`} onClick=${() => setWanted(true)}>Show</button>`}</td>
+    <td>${isAsked && html`<${Answer} asked=${asked}>${(/** @type {Applying} */ { mode, from }) => what(mode, from.mode)}<//>`}</td>
+    <td><div class="actions"><${ConfigChange} scope=${scope} /><${ModeChange} scope=${scope} /></div></td>
   </tr>`;
 }

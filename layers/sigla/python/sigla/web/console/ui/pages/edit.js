@@ -8,6 +8,7 @@ import { Editor } from "../editor.js";
 import { References } from "../references.js";
 import { offsetOf, telling } from "../places.js";
 import { readable } from "../schema_text.js";
+import { fromWhere } from "../scope_settings.js";
 import { Findings, FindingsOfStored, Texts } from "./diff.js";
 
 /** @typedef {{name: string, subject: string, version: number}} Reference */
@@ -227,10 +228,10 @@ const ASKS = {
 };
 
 /** By which rule it was judged. @param {{applied: any}} given */
-function Rule({ applied: { level, against, version, group } }) {
+function Rule({ applied: { level, against, version, group, from } }) {
   const compared = version && level !== "NONE" && (against === "all" ? `, against all versions up to ${version}` : `, against version ${version}`);
   return html`<p><strong>${level}</strong>${compared}${group && html` (of those that have the same <span class="code">${group}</span>)`}:${" "}
-    ${ASKS[level.replace("_TRANSITIVE", "")] ?? ""}${version ? "." : ". There is no version yet to compare with."}</p>`;
+    ${ASKS[level.replace("_TRANSITIVE", "")] ?? ""}${version ? "." : ". There is no version yet to compare with."} <span class="hint">The level is ${fromWhere(from)}.</span></p>`;
 }
 
 /** Who reads whom, whether or not the level asks. @param {{applied: any, isAccepted: boolean, ofNew: (findings: any[]) => any, ofOld: (findings: any[]) => any}} given ofNew, ofOld: draw what hinders new and old readers */

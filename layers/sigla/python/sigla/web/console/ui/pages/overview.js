@@ -4,13 +4,17 @@ import { html } from "../vendor/preact.js";
 import { Entries } from "../entries.js";
 import { Answer, Asked, follow, Heading, Link, Name, Waiting } from "../parts.js";
 import { askCounters, segment, useAsked, useCaller } from "../registry.js";
+import { inForcePath } from "../scope_settings.js";
 
 const SHOWN = 10;
 const CHANGES = 5;
 const MOST_COUNTED = 100;
 
+/** @typedef {import("../scope_settings.js").Applying} Applying */
+
 export default function Overview() {
   const caller = useCaller();
+  const inForce = useAsked(inForcePath(""));
   const hasLog = caller?.has.includes("log") && caller.may.includes("admin") && caller.everything;
   const search = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
@@ -22,14 +26,12 @@ export default function Overview() {
     <div class="cards">
       <section aria-labelledby="level">
         <h2 id="level">Compatibility</h2>
-        <${Asked} path="config?defaultToGlobal=true">
-          ${(/** @type {any} */ found) => html`<p class="fact">${found.compatibilityLevel}</p>`}
-        <//>
-        <p class="hint">where a context or a subject sets nothing of its own. <${Link} to="settings">Settings<//></p>
+        <${Answer} asked=${inForce}>${(/** @type {Applying} */ { config }) => html`<p class="fact">${config.compatibilityLevel}</p>`}<//>
+        <p class="hint">of the default context, where a subject sets nothing of its own. <${Link} to="settings">Settings<//></p>
       </section>
       <section aria-labelledby="mode">
         <h2 id="mode">Mode</h2>
-        <${Asked} path="mode?defaultToGlobal=true">${(/** @type {any} */ found) => html`<p class="fact">${found.mode}</p>`}<//>
+        <${Answer} asked=${inForce}>${(/** @type {Applying} */ { mode }) => html`<p class="fact">${mode}</p>`}<//>
         <p class="hint">of the default context.</p>
       </section>
       ${caller?.has.includes("counters") && html`<${Registered} />`}

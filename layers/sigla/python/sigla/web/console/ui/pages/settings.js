@@ -3,14 +3,14 @@
 import { html } from "../vendor/preact.js";
 import { Listed } from "../lists.js";
 import { Asked, Heading, Later, Link, Name, split, Table } from "../parts.js";
-import { ConfigChange, ModeChange, others } from "../scope_settings.js";
+import { ConfigChange, fromWhere, inForcePath, ModeChange, others } from "../scope_settings.js";
 
 export default function SettingsPage() {
   return html`
     <${Heading} title="Settings" />
     <p class="lead">
-      A subject without settings of its own has those of its context; a context without any, those of the default
-      context.
+      A subject without settings of its own has those of its context, and a context without any has what is set for all
+      contexts.
     </p>
     <section aria-labelledby="default"><h2 id="default">Default context</h2><${Later} label="Show what the default context has">${() => html`<${OfDefault} />`}<//><div class="actions"><${ConfigChange} scope="" /><${ModeChange} scope="" /></div></section>
     <section aria-labelledby="set"><h2 id="set">What is set</h2>
@@ -18,12 +18,14 @@ export default function SettingsPage() {
   `;
 }
 
-/** What holds where nothing else is set. */
+/** What holds in it where nothing else is set. */
 function OfDefault() {
-  return html`<dl class="facts">
-    <div><dt>Compatibility</dt><dd><${Asked} path="config?defaultToGlobal=true">${(/** @type {any} */ found) => html`<strong>${found.compatibilityLevel}</strong>`}<//></dd></div>
-    <div><dt>Mode</dt><dd><${Asked} path="mode?defaultToGlobal=true">${(/** @type {any} */ found) => html`<strong>${found.mode}</strong>`}<//></dd></div>
-  </dl>`;
+  return html`<${Asked} path=${inForcePath("")}>
+    ${(/** @type {import("../scope_settings.js").Applying} */ { config, mode, from }) => html`<dl class="facts">
+      <div><dt>Compatibility</dt><dd><strong>${config.compatibilityLevel}</strong> ${from.compatibilityLevel !== "" && html`<span class="hint">${fromWhere(from.compatibilityLevel)}</span>`}</dd></div>
+      <div><dt>Mode</dt><dd><strong>${mode}</strong> ${from.mode !== "" && html`<span class="hint">${fromWhere(from.mode)}</span>`}</dd></div>
+    </dl>`}
+  <//>`;
 }
 
 /** @param {{rows: any[]}} given */

@@ -68,7 +68,7 @@ function Whole({ subject, first, wanted }) {
           : html`<p role="alert">There is no version ${wanted} of this subject.</p>`}
       </div>
     </div>
-    <div id="in-force"><${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} />`}<//></div>
+    <div id="in-force"><${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} leadsTo=${first.subject === subject ? undefined : first.subject} />`}<//></div>
     <${UsageOf} subject=${first.name} />
     <${History} asked=${history} limit=${limit} more=${() => setLimit(limit + 100)} />
   `;
