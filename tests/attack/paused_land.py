@@ -18,6 +18,7 @@ from sigla.functions import replay
 from sigla.functions.replay import Replaying
 from sigla.model import Draft, Subject
 from sigla.region_parts import OtherRegionParts
+from sigla.regions.bodies import AdoptedAnew
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
@@ -221,10 +222,16 @@ class Land:
 
 
 class Function:
-    """An environment of the registry's function, which remembers what it has read."""
+    """An environment of the registry's function, which remembers what it has read. peer: that of the stage file."""
 
-    def __init__(self, land: Land, which: str, paused: Paused = unpaused) -> None:
+    def __init__(self, land: Land, which: str, paused: Paused = unpaused, *, peer: bool = True) -> None:
         self.land, self.which, self.place = land, which, land.known.sites[which]
+        if not peer:
+            self.here = land.store(self.place, paused)
+            self.registry = Registry(
+                self.here.catalog, AdoptedAnew(self.here.bodies, self.here.region), self.here.clock
+            )
+            return
         there = land.store(land.known.sites[OTHER[which]], paused)
         self.here = land.store(self.place, paused, there)
         role: Any = {"region_role": "primary" if which == "A" else "follower", "region_peer": land.url(OTHER[which])}

@@ -1,6 +1,9 @@
 """A replay in AWS sleeps within a commit until its region leads, and has given its id another meaning."""
 
+from collections.abc import Callable
 from dataclasses import replace
+
+import pytest
 
 from sigla.model import BodyKey, Draft, SchemaId
 from sigla.registry import Registry
@@ -13,40 +16,73 @@ from tests.build import a_body
 
 SUBJECT = names.subject(":.imported:orders")
 KEY = BodyKey(SUBJECT.context, SchemaId(77))
+DRAWN = BodyKey(".", SchemaId(78))
 THEIRS, OURS = text(1001), text(1002)
 
 
-def left_by_an_import_that_was_refused(land: Land) -> None:
+def left_by_an_import_that_was_refused(land: Land) -> BodyKey:
     """B has a body under the id that no commit names, of when it was the primary; A has given the id, alone."""
     b, a = land.function("B"), land.function("A")
     b.here.bodies.put(KEY, replace(a_body(OURS), brought=True))
     registry = Registry(a.here.catalog, a.here.bodies, land.clock)  # the other region was silent for two seconds
     registry.register(SUBJECT, Draft(THEIRS, id=KEY.id, version=1))
+    return KEY
 
 
-def gives_the_id_itself(land: Land) -> None:
-    """A is lost for good, and what it had: the import is tried again. It is refused where that came here before."""
-    for step in ("force B alone", "abandon at B"):
-        done = COMMANDS[step](land, unpaused)
-        assert done is not None
-        assert done.status == 0, done.said
+def left_by_a_registration_that_was_cut_off(land: Land) -> BodyKey:
+    """The same of an id that B has drawn, and that was brought to A from elsewhere since."""
+    b, a = land.function("B"), land.function("A")
+    b.here.bodies.put(DRAWN, a_body(OURS))
+    registry = Registry(a.here.catalog, a.here.bodies, land.clock)
+    registry.change_mode(names.subject("theirs"), "IMPORT")
+    registry.register(names.subject("theirs"), Draft(THEIRS, id=DRAWN.id, version=1))
+    return DRAWN
+
+
+def imports_it(land: Land) -> None:
     Function(land, "B").register(str(SUBJECT), OURS, id=KEY.id, version=1)
 
 
-def test_a_replay_that_slept_replaces_nothing_that_its_region_has_given_since() -> None:
-    """Wherever it fell asleep."""
+def imports_it_in_a_stack_without_the_setting(land: Land) -> None:
+    Function(land, "B", peer=False).register(str(SUBJECT), OURS, id=KEY.id, version=1)
+
+
+def registers_its_content(land: Land) -> None:
+    Function(land, "B").register("orders", OURS)
+
+
+@pytest.mark.parametrize(
+    "left, gives",
+    [
+        (left_by_an_import_that_was_refused, imports_it),
+        (left_by_an_import_that_was_refused, imports_it_in_a_stack_without_the_setting),
+        (left_by_a_registration_that_was_cut_off, registers_its_content),
+    ],
+)
+def test_a_replay_that_slept_replaces_nothing_that_its_region_has_given_since(
+    left: Callable[[Land], BodyKey], gives: Callable[[Land], None]
+) -> None:
+    """Wherever it fell asleep. A is lost for good, and what it had; where that came here before, B refuses."""
+
+    def leads_and_gives(land: Land) -> None:
+        for step in ("force B alone", "abandon at B"):
+            done = COMMANDS[step](land, unpaused)
+            assert done is not None
+            assert done.status == 0, done.said
+        gives(land)
+
     with in_one_thread():
         healthy(land := Land())
         land.turn()
-        left_by_an_import_that_was_refused(land)
+        key = left(land)
         moment, given = land.copied(), list[bool]()
         while True:
             land.put_back(moment)
-            pausing = Pausing(land, len(given), lambda land, _: gives_the_id_itself(land))
+            pausing = Pausing(land, len(given), lambda land, _: leads_and_gives(land))
             land.turn(pausing, which="B")
             if not pausing.is_over:
                 break
-            given.append(any(ack.id == KEY.id for ack in land.known.acks))
+            given.append(any(ack.id == key.id for ack in land.known.acks))
             if given[-1]:
-                assert meaning(Function(land, "B"), KEY) == OURS, f"paused before request {len(given) - 1}"
+                assert meaning(Function(land, "B"), key) == OURS, f"paused before request {len(given) - 1}"
     assert (any(given), all(given)) == (True, False)

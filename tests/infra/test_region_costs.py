@@ -17,8 +17,11 @@ from sigla.aws.clients import Clients
 from sigla.functions.replay import SELDOM_MS, SOURCE, OtherRegionTold, Replaying
 from sigla.keks.verbs.keks import read_kek
 from sigla.model import DEFAULT_CONTEXT, LATEST, BodyKey, Page, SchemaId, Version
-from sigla.regions import rules
-from sigla.regions.bodies import BodiesInStep
+from sigla.ports.in_front import CatalogInFront
+from sigla.regions import promotion, rules
+from sigla.regions.adoption import AdoptedIds, given_before
+from sigla.regions.bodies import AdoptedAnew, BodiesInStep
+from sigla.regions.giving import carried_out
 from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind
@@ -28,7 +31,7 @@ from sigla.stores.dynamodb import sweeping
 from sigla.stores.dynamodb.store import AwsStore
 from tests.attack.keys import dek, kek
 from tests.attack.stories import register
-from tests.build import FixedClock, a_body
+from tests.build import FixedClock, a_body, tiers_before
 from tests.contract.aws import make_table
 from tests.contract.engines import BUCKET, in_process
 from tests.contract.tables import Tables
@@ -63,7 +66,7 @@ class Regions:
         )
         self.bus, self.lines = list[Any](), list[Any]()
         in_step = BodiesInStep(
-            self.a.bodies,
+            AdoptedAnew(self.a.bodies, self.a.region),
             self.b.bodies,
             self.b.handed_ids,
             region="b",
@@ -205,6 +208,22 @@ def test_an_import_that_finds_its_schema_without_a_version_writes_it_anew(region
     assert found - found_alone == handed + Counter({"PutObject": 2, "GetObject": 1})
     assert held == held_alone
     assert "takes two writes and a read of S3 more" in PAGE
+
+
+def test_the_first_version_of_an_adopted_id_writes_its_schema_anew(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    b, asked = regions.b, []
+    carried_out(promotion.forced(b.region, now=regions.clock.now()))
+    bodies = tiers_before(b.bodies, regions.clock)
+    registry = Registry(AdoptedIds(b.catalog, bodies, given_before(b.region.look)), bodies, regions.clock)
+    for number in (7, 8):
+        b.bodies.put(BodyKey(DEFAULT_CONTEXT, SchemaId(number)), a_body(a_schema(number)))
+        with metered(regions.clients, (), 0.0) as meter:
+            register(f"adopted-{number}", a_schema(number))(registry)
+        asked.append(Counter(call for each in meter.seen for call in each if call.endswith("Object")))
+        monkeypatch.setattr(AdoptedIds, "commit", CatalogInFront.commit)
+    assert asked[0] - asked[1] == Counter({"PutObject": 2, "GetObject": 1})
 
 
 def test_a_delete_for_good_checks_the_role_each_twenty_versions(

@@ -11,7 +11,8 @@ import pytest
 from sigla.errors import BodyMissing, Conflict, StoreError, Taken
 from sigla.model import Body, BodyKey, Guid, SchemaId
 from sigla.ports.in_front import BodiesInFront
-from sigla.regions.bodies import OUT_OF_STEP, SILENT_MS, BodiesInStep
+from sigla.regions.bodies import OUT_OF_STEP, SILENT_MS, AdoptedAnew, BodiesInStep
+from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import BodyNotInBoth
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -175,19 +176,29 @@ def test_a_body_of_one_who_was_refused_stands_in_both_before_another_adopts_it(r
     assert regions.there.bodies.get(KEY) == regions.here.bodies.get(KEY)
 
 
+PRIMARY = Role(1, RegionKind.PRIMARY, peer="B")
+
+
 def test_what_an_import_adopts_is_written_anew(regions: Regions) -> None:
     """Whoever had decided to replace it finds another one: a replay that has slept since this region followed."""
-    body = a_body(brought=True)
-    with closing(regions.in_step(required=True)) as bodies:
-        bodies.put(KEY, body)
-        for nonce in ("second", "third"):
-            with pytest.raises(Taken) as taken:
-                bodies.put(KEY, replace(body, nonce=nonce))
-            assert taken.value.standing.schema == body.schema
-            assert regions.here.bodies.get(KEY) == replace(body, nonce=nonce)
-    assert regions.there.bodies.get(KEY) == body
+    assert regions.here.region.set_role(None, PRIMARY)
+    body, bodies = a_body(brought=True), AdoptedAnew(regions.here.bodies, regions.here.region)
+    bodies.put(KEY, body)
+    for nonce in ("second", "third"):
+        with pytest.raises(Taken) as taken:
+            bodies.put(KEY, replace(body, nonce=nonce))
+        assert taken.value.standing.schema == body.schema
+        assert regions.here.bodies.get(KEY) == replace(body, nonce=nonce)
     with pytest.raises(Conflict):
         regions.here.bodies.mend(KEY, a_body(a_text("Other")), body)
+
+
+def test_a_registry_that_never_followed_writes_nothing_anew(regions: Regions) -> None:
+    body, bodies = a_body(brought=True), AdoptedAnew(regions.here.bodies, regions.here.region)
+    bodies.put(KEY, body)
+    with pytest.raises(Taken):
+        bodies.put(KEY, replace(body, nonce="second"))
+    assert regions.here.bodies.get(KEY) == body
 
 
 def test_what_was_replaced_before_an_import_could_adopt_it_is_taken(regions: Regions) -> None:
@@ -196,10 +207,11 @@ def test_what_was_replaced_before_an_import_could_adopt_it_is_taken(regions: Reg
             super().mend(key, a_body(a_text("Other")), seen)
             super().mend(key, body, seen)
 
+    assert regions.here.region.set_role(None, PRIMARY)
     body = a_body(brought=True)
     regions.here.bodies.put(KEY, body)
     with closing(regions.in_step(required=True)) as bodies:
-        bodies._bodies = ReplacedMeanwhile(regions.here.bodies)
+        bodies._bodies = AdoptedAnew(ReplacedMeanwhile(regions.here.bodies), regions.here.region)
         with pytest.raises(Taken) as taken:
             bodies.put(KEY, replace(body, nonce="second"))
     assert taken.value.standing.schema == a_body(a_text("Other")).schema

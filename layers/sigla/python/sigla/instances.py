@@ -30,6 +30,7 @@ from sigla.ports.store import Store
 from sigla.ports.tally import VersionTally
 from sigla.ports.zones import Zones
 from sigla.region_parts import OtherRegionParts, region_views
+from sigla.regions.bodies import AdoptedAnew
 from sigla.registry import Options, Registry
 from sigla.registry.resources import OFFERED_BYTES
 from sigla.registry.steps import known, parsed
@@ -265,7 +266,7 @@ def among_others(
     """
     from sigla.cache.speakers import Speakers
 
-    catalog, stored, zones = catalog or store.catalog, bodies or store.bodies, store.zones
+    catalog, stored, zones = catalog or store.catalog, bodies or AdoptedAnew(store.bodies, store.region), store.zones
     reads: Reads = store.reads
     audits: Audits = store.audits
     if ownership is not None:

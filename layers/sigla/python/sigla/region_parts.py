@@ -9,7 +9,7 @@ from sigla.ports.catalog import Catalog
 from sigla.ports.region_views import RegionViews
 from sigla.regions.absence import NothingConcluded
 from sigla.regions.adoption import AdoptedIds, given_before, out_since
-from sigla.regions.bodies import BodiesInStep
+from sigla.regions.bodies import AdoptedAnew, BodiesInStep
 from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.moved import Moved
 from sigla.regions.standing import RegionStanding
@@ -49,7 +49,7 @@ class OtherRegionParts:
             met=store.region.met,
         )
         in_step = BodiesInStep(
-            store.bodies,
+            AdoptedAnew(store.bodies, store.region),
             there.bodies,
             there.handed_ids,
             region=settings.peer.region or "",

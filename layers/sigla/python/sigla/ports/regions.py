@@ -47,6 +47,10 @@ class Roles(Protocol):
 class Region(Peer, Roles, Protocol):
     """Roles and counters of this region itself."""
 
+    def met(self) -> Role | None:
+        """The role as it was read last, with whatever else; None also where it never was. Asks no other machine."""
+        ...
+
     def installed(self) -> Installed | None:
         """What runs there, as its data say; None where that is not known of late."""
         ...

@@ -11,6 +11,9 @@ holds of ids that were drawn. One that was brought may be brought again with ano
 an import was refused: so of tables its body is adopted only where that region has handed it over (`ports.handed_ids`).
 Servers need no mark: what is refused there becomes a tombstone.
 
+Once a version is committed under such an id, its body is another one than before: a replay in AWS that has slept since
+this region followed may have decided to replace it, by an import of the other region that brought the same id.
+
 What is not here at all may be in the region that was passed over: until that is back, or given up, such an id is not
 told to mean nothing.
 """
@@ -18,8 +21,11 @@ told to mean nothing.
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
-from sigla.errors import BodyLost
+from sigla.bounded import BoundedMemory
+from sigla.changes import Change
+from sigla.errors import BodyLost, Conflict
 from sigla.model import DEFAULT_CONTEXT, Body, BodyKey, Guid, Holder, SchemaId, Subject
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
@@ -31,6 +37,8 @@ from sigla.regions.refusals import MayBeElsewhere
 
 IsMarked = Callable[[BodyKey, Guid, str], bool]
 """As of `HandedIds`."""
+REMEMBERED: Final = 1_000
+"""Adopted ids by which contents are known, until one is committed."""
 
 
 class AdoptedIds(CatalogInFront):
@@ -60,6 +68,22 @@ class AdoptedIds(CatalogInFront):
         self._is_out = is_out
         self._is_marked = is_marked
         self._buried = buried
+        self._by_content = BoundedMemory[BodyKey, Guid](REMEMBERED)
+
+    def commit(self, change: Change) -> tuple[BodyKey, ...]:
+        for key in change.ids:
+            if (guid := self._by_content.get(key)) is not None:
+                self._write_anew(key, guid, change.nonce)
+        return self._catalog.commit(change)
+
+    def _write_anew(self, key: BodyKey, guid: Guid, nonce: str) -> None:
+        """Raises Conflict where it was replaced before."""
+        body = self._bodies.get(key)
+        if body.guid != guid:
+            raise Conflict
+        if not body.gone:
+            self._bodies.mend(key, replace(body, nonce=nonce), body)
+        self._by_content.forget([key])
 
     def speaker(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         """The first registrant speaks for an adopted id."""
@@ -91,7 +115,11 @@ class AdoptedIds(CatalogInFront):
             return None
         named = (key for key in self._bodies.named(guid) if key.context == context)
         found = (key for key in named if not self._catalog.speaker(key) and self._adopted(key))
-        return next((key.id for key in found if not self._buried((key,))), None)
+        for key in found:
+            if not self._buried((key,)):
+                self._by_content.keep(key, guid)
+                return key.id
+        return None
 
     def _adopted(self, key: BodyKey, by: Subject | None = None) -> Holder | None:
         if not self._adopts() or not self._is_adopted(key):

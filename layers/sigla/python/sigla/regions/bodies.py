@@ -19,6 +19,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.clock import Clock
 from sigla.ports.handed_ids import HandedIds
 from sigla.ports.in_front import BodiesInFront
+from sigla.ports.regions import Region
 from sigla.regions.refusals import BodyNotInBoth
 
 P = ParamSpec("P")
@@ -35,6 +36,32 @@ AT_ONCE: Final = 8
 
 OUT_OF_STEP: Final = "bodies_out_of_step"
 """The event of a line for each body that the other region did not take in time."""
+
+
+class AdoptedAnew(BodiesInFront):
+    """A `ports.Bodies` in front of a region's, which writes anew what an import adopts.
+
+    A replay that has slept since this region followed may have decided to replace it, as what means nothing, and finds
+    another one. A registry without a role has never followed, and pays nothing for it.
+    """
+
+    def __init__(self, here: Bodies, region: Region) -> None:
+        super().__init__(here)
+        self._region = region
+
+    def put(self, key: BodyKey, body: Body) -> None:
+        """Raises Taken, also where the replay came first."""
+        try:
+            self._bodies.put(key, body)
+        except Taken as taken:
+            standing = taken.standing
+            is_adopted = body.brought and standing.schema == body.schema and not standing.gone
+            if is_adopted and self._region.met() is not None:
+                try:
+                    self._bodies.mend(key, replace(standing, nonce=body.nonce), standing)
+                except Conflict:
+                    raise Taken(self._bodies.get(key)) from None
+            raise
 
 
 class BodiesInStep(BodiesInFront):
@@ -87,23 +114,14 @@ class BodiesInStep(BodiesInFront):
         except Taken as taken:
             if taken.standing.schema == body.schema:
                 if not taken.standing.gone:
-                    self._adopt(key, body, taken.standing)
+                    self._adopt(key, taken.standing)
                 elif body.brought and not body.gone:
                     self._put_there(key, body, comes_back=True)
             raise
         self._put_there(key, body)
 
-    def _adopt(self, key: BodyKey, body: Body, standing: Body) -> None:
-        """Whoever adopts it may be the first whose registration comes to its end: so it is put into both as well.
-
-        What an import adopts is written anew: a replay that has slept since this region followed may have decided to
-        replace it, as what means nothing, and finds another one. Raises Taken where it came first.
-        """
-        if body.brought:
-            try:
-                self._bodies.mend(key, replace(standing, nonce=body.nonce), standing)
-            except Conflict:
-                raise Taken(self._bodies.get(key)) from None
+    def _adopt(self, key: BodyKey, standing: Body) -> None:
+        """Whoever adopts it may be the first whose registration comes to its end: so it is put into both as well."""
         try:
             self._put_there(key, standing)
         except Taken as there:

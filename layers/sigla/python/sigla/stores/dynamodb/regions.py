@@ -41,7 +41,6 @@ class AwsRegion:
         return self._fence.read()
 
     def met(self) -> Role | None:
-        """As it was read last, with whatever else. Asks nothing."""
         return self._fence.known
 
     def has_pair(self, pair: str) -> bool:

@@ -25,6 +25,9 @@ class EmbeddedRegion:
     def role(self) -> Role | None:
         return role_of(self._unit.connection)
 
+    def met(self) -> Role | None:
+        return self.role()
+
     def set_role(self, seen: Role | None, role: Role) -> bool:
         with self._unit.group():
             db = self._unit.connection
