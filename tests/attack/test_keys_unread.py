@@ -9,11 +9,14 @@ import pytest
 
 from sigla import keys
 from sigla.errors import Closed, FormTooNew
+from sigla.ports.handed_keys import HandedUnread
+from sigla.regions.refusals import KeyHeldUp
 from tests.attack.aws_replay import stores
 from tests.attack.keys import dek, kek
 from tests.attack.test_aws_copying import account
 from tests.attack.test_keys_in_step import TwoTables, material, two_tables
 from tests.contract.aws import Account
+from tests.unit.aws.faults import Killed
 
 __all__ = ["account"]
 
@@ -45,9 +48,13 @@ def handed_over(account: Account) -> Iterator[TwoTables]:
         yield regions
 
 
-def spoil(regions: TwoTables, number: int, made: Spoil) -> None:
+def place_of(regions: TwoTables, number: int) -> dict[str, str]:
     of = stores(regions.b)
-    place = {"Bucket": of.bucket, "Key": keys.handed_object(of.registry, 1, "k", number)}
+    return {"Bucket": of.bucket, "Key": keys.handed_object(of.registry, 1, "k", number)}
+
+
+def spoil(regions: TwoTables, number: int, made: Spoil) -> None:
+    of, place = stores(regions.b), place_of(regions, number)
     stored = made(orjson.loads(of.s3.get_object(**place)["Body"].read()))
     if stored is None:
         of.s3.delete_object(**place)
@@ -87,6 +94,33 @@ def test_whoever_asks_for_a_key_is_answered_as_well(account: Account) -> None:
         with regions.registry(regions.b) as registry:
             assert material(registry) == "first"
         assert told(regions) == [UNREAD.format(1)]
+
+
+@pytest.mark.parametrize("name", [name for name in SPOILED if name != "lost"])
+def test_one_that_was_never_committed_holds_up_its_kek_alone_until_it_is_deleted(account: Account, name: str) -> None:
+    """While the primary lives: a function was cut off behind it, and it is damaged since."""
+    with handed_over(account) as regions:
+
+        def cut_off(call: Any, carry_out: Callable[[], Any]) -> Any:
+            if call.name == "dynamodb.transact_write_items":
+                raise Killed
+            return carry_out()
+
+        with regions.registry(regions.a, cut_off, lambda _, carry_out: carry_out()) as registry, pytest.raises(Killed):
+            dek("k", "cut off")(registry)
+        spoil(regions, 4, SPOILED[name])
+        with regions.registry(regions.a) as registry:
+            for subject in ("one", "another"):
+                with pytest.raises(KeyHeldUp, match=r"KEK k .*region there .*number 4 of the KEK") as held_up:
+                    dek("k", "new")(registry)
+                assert isinstance(held_up.value.__cause__, HandedUnread)
+                dek("other", subject)(registry)
+            stores(regions.b).s3.delete_object(**place_of(regions, 4))
+            dek("k", "new", material="new")(registry)
+        regions.promote_by_force()
+        found = regions.adopted()
+        assert {key[1] for key in found if isinstance(key, tuple)} == {"s", "late", "one", "another", "new"}
+        assert told(regions) == []
 
 
 def test_what_a_newer_release_has_handed_over_is_waited_for(account: Account) -> None:

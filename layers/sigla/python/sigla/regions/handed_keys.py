@@ -15,7 +15,9 @@ the other region's bucket first, under its number: how often the KEK with its DE
 
 What was put and never committed is carried out by whoever comes next, here or there: its writer was told nothing else
 than that it is not known, or to try again. What is damaged or lost is told in the survivor (`Region.kept`), and the
-list goes on behind it: the next commit says how the KEK was, and the region before may yet bring the rest.
+list goes on behind it: the next commit says how the KEK was, and the region before may yet bring the rest. While the
+primary lives, what was put, never committed, and damaged since holds up that KEK alone (KeyHeldUp). An operator may
+delete it: its writer, if it sleeps, commits it only if the number is still the next one.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +35,7 @@ from sigla.ports.handed_keys import HandedKeys, HandedUnread, KeyCommits, KeysSt
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.replaying import Shipment
 from sigla.regions.bodies import PATIENCE_S, SILENT_MS
-from sigla.regions.refusals import KeyNotInBoth
+from sigla.regions.refusals import KeyHeldUp, KeyNotInBoth
 from sigla.regions.replay import Verdict
 
 P = ParamSpec("P")
@@ -228,7 +230,7 @@ class KeysInStep(CatalogInFront):
         raise Conflict
 
     def _commit_in_both(self, own: Shipment, place: tuple[int, str, int]) -> None:
-        """place: in the list: its epoch, its KEK, the next number."""
+        """place: in the list: its epoch, its KEK, the next number. Raises KeyHeldUp, KeyNotInBoth, Conflict, Closed."""
         if self._other(self._there.put, *place, own):
             if self._commits.carry_out(own, place[0], is_next=True) not in _DONE:
                 raise Conflict
@@ -237,18 +239,23 @@ class KeysInStep(CatalogInFront):
         verdict = self._commits.verdict(own)
         if verdict is Verdict.DIVERGES:
             raise Conflict
-        handed = own if verdict is Verdict.KNOWN else self._other(self._there.read, *place)
-        if handed is None:
-            raise Closed  # the other region was promoted, and has ended the list
-        if self._commits.carry_out(handed, place[0]) not in _DONE or handed != own:
-            raise Conflict
+        try:
+            handed = own if verdict is Verdict.KNOWN else self._other(self._there.read, *place)
+            if handed is None:
+                raise Closed  # the other region was promoted, and has ended the list
+            if self._commits.carry_out(handed, place[0]) not in _DONE or handed != own:
+                raise Conflict
+        except HandedUnread as unread:
+            raise KeyHeldUp(kek=place[1], region=self._region, number=place[2]) from unread
 
     def _other(self, ask: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What the other region answers in time. Raises KeyNotInBoth; it may yet be done then."""
+        """What the other region answers in time. Raises KeyNotInBoth; it may yet be done then. Raises HandedUnread."""
         if self._clock.elapsed() < self._silent_until:
             raise KeyNotInBoth(region=self._region)
         try:
             return self._pool.submit(ask, *args, **kwargs).result(self._patience_s)
+        except HandedUnread:
+            raise
         except (StoreError, TimeoutError) as silent:
             self._silent_until = self._clock.elapsed() + SILENT_MS
             raise KeyNotInBoth(region=self._region) from silent

@@ -29,6 +29,13 @@ class KeyNotInBoth(NotDone):
     text = "Region {region} did not take the key in time, and each has to stand in both regions: ask again"
 
 
+class KeyHeldUp(NotDone):
+    text = (
+        "A change of KEK {kek} that is not made yet stands in region {region} and cannot be read: none is made under "
+        "that KEK before an operator deletes its object, number {number} of the KEK; the log names it"
+    )
+
+
 class KeyDeletedBefore(NotDone):
     text = "The key was deleted for good at the same moment, and region {region} has to hear of that first: ask again"
 
