@@ -20,7 +20,7 @@ from sigla.contract import CONFIG, CONFIG_UPDATE, DEFAULT_LEVEL
 from sigla.exporters.destination import Destination, DestinationRefused, Standing
 from sigla.exporters.running.course import Course
 from sigla.exporters.running.gate import Gate
-from sigla.exporters.running.matters import MatterPart
+from sigla.exporters.running.matters import SETTINGS, MatterPart
 from sigla.model import BodyKey, Config, Row, Settings, Subject, Target, Version
 from sigla.ports.bodies import Bodies
 from sigla.ports.catalog import Catalog
@@ -29,6 +29,9 @@ from sigla.ports.subjects import VersionKey
 
 FEW: Final = 8
 """So many versions are looked at one by one; where there are more, the subject is read as a whole."""
+FIRST: Final = 1
+"""Where a subject begins with this version, the destination may have another one of its name, which was deleted at the
+source for good while no row of the journal told it: the whole of it is looked at, with its settings."""
 MOST_KNOWN: Final = 10_000
 """Referenced versions that are known to be at the destination."""
 
@@ -64,23 +67,35 @@ class Subjects:
         there = self._course.scope(subject)
         if there is None:
             return
+        begins = part.versions is not None and FIRST in part.versions
+        if begins:
+            part |= SETTINGS
         wanted = self._catalog.snapshot(subject).chain.own
         aliased = bool(wanted.config and wanted.config.alias)
         shown = self._destination.config(there) if part.settings or aliased else None
         if part.versions != frozenset():
             in_the_way = aliased or bool(shown and shown.alias)
             numbers = None if in_the_way or _is_much(part.versions) else part.versions
-            shown = self._make_versions_equal(subject, there, numbers, shown)
+            shown = self._make_versions_equal(subject, there, numbers, shown, begins=begins)
         if part.settings or aliased:
             self._make_settings_equal(subject, there, wanted, shown)
 
     # --- versions ----------------------------------------------------------------------------------------------------
 
     def _make_versions_equal(
-        self, subject: Subject, there: Subject, numbers: frozenset[int] | None, shown: Config | None
+        self,
+        subject: Subject,
+        there: Subject,
+        numbers: frozenset[int] | None,
+        shown: Config | None,
+        *,
+        begins: bool,
     ) -> Config | None:
-        """numbers: None for all. The config of the destination as it is afterwards."""
-        rows, standing = self._rows(subject, numbers), self._standing(there, numbers)
+        """numbers: None for all. begins: as of FIRST. The config of the destination as it is afterwards."""
+        standing = self._standing(there, None if begins else numbers)
+        if begins and standing:
+            numbers = None
+        rows = self._rows(subject, numbers)
         plan = self._plan(subject, rows, standing, whole=numbers is None and not rows)
         if not plan:
             return shown
