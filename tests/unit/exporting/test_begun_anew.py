@@ -1,9 +1,11 @@
 """A subject that was deleted for good while no exporter saw it, and begins anew: the destination has the old one."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
+from tests.attack.ports import Call
 from tests.unit.exporting.places import AVRO, Line, places
 from tests.unit.exporting.stories import Step, ask, configure, delete, register
 
@@ -69,7 +71,12 @@ def test_a_new_subject_is_asked_for_as_a_whole_and_its_later_versions_alone(line
     """One question more, for its settings."""
     line.run()
     asked: list[str] = []
-    line.between = lambda call, carry_out: (asked.append(call.name.partition("?")[0]), carry_out())[1]
+
+    def noted(call: Call, carry_out: Callable[[], Any]) -> Any:
+        asked.append(call.name.partition("?")[0])
+        return carry_out()
+
+    line.between = noted
     for number, questions in ((1, ["GET /config/n", "GET /schemas"]), (2, ["GET /subjects/n/versions/2"])):
         asked.clear()
         line.source.register("n", AVRO % number)
