@@ -41,6 +41,18 @@ def cut_off(opened: Opened) -> Iterator[Pair]:
     raise AssertionError
 
 
+def test_one_that_does_not_know_where_the_lost_region_is_hands_nothing_to_it(opened: Opened) -> None:
+    """It knows it by its name alone, as one that follows: a follower that was never told where it is served."""
+    pair = opened()
+    seen = pair.roles[0].role()
+    assert seen
+    assert pair.roles[0].set_role(seen, replace(CLOSED, peer="B", at="", turn=seen.turn))
+    assert pair.seen[0].is_followed
+    assert carried_out(promotion.forced(pair.roles[0], now=NOW)).changed
+    a, _ = pair.seen
+    assert (a.peer, a.writes, a.reconciled, a.is_followed) == ("B", True, False, False)
+
+
 def test_it_goes_on_above_what_the_lost_region_gives_wherever_its_promotion_was_cut_off(opened: Opened) -> None:
     stories = set()
     for pair in cut_off(opened):

@@ -196,7 +196,7 @@ class Role:
     @property
     def is_followed(self) -> bool:
         """Whether a primary has a region that follows, or that is to follow after a promotion by plan."""
-        return bool(self.peer) and ("://" not in self.peer or bool(self.token))
+        return bool(self.peer) and not self.has_passed_over and ("://" not in self.peer or bool(self.token))
 
     @property
     def is_alone(self) -> bool:
