@@ -4,6 +4,7 @@ import json
 import socket
 import sqlite3
 import threading
+import time
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
@@ -290,6 +291,15 @@ def test_what_cannot_follow_says_why_and_leaves_nothing(primary: Server, tmp_pat
         refused = run("serve", "--port", "0", *more, "--follow", primary.url)
         assert refused.returncode == 2
         assert "is one alone, in a directory" in refused.stderr
+
+
+def test_a_primary_that_is_silent_is_told_before_the_time_that_a_copy_may_take(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url, since = f"http://127.0.0.1:{silent.getsockname()[1]}", time.monotonic()
+        refused = run("serve", "--port", "0", "--data", str(tmp_path / "b"), "--follow", url)
+    assert (refused.returncode, "does not answer" in refused.stderr) == (2, True)
+    assert time.monotonic() - since < 30
+    assert not (tmp_path / "b").exists()
 
 
 def test_confluent_s_client_with_both_urls_notices_nothing(tmp_path: Path) -> None:

@@ -203,6 +203,7 @@ def _join(args: argparse.Namespace, address: "Address", region: "OtherRegion") -
         return  # what it is, the data say
     try:
         primary = RemotePrimary(args.follow, region.user, SystemClock())
+        primary.check_copy()  # one that is silent is noticed soon: a copy takes it a while before its first byte
         with progress.shown() as told:
             join(address, primary, args.follow, told)
     except (RemoteMisused, NotABackup, DataNotOpened, StoreError, Refusal, OSError) as problem:
