@@ -266,3 +266,18 @@ def test_of_two_primaries_from_copies_of_one_directory_the_one_that_is_not_follo
     words = ["rejoin", copy.url, "--primary", second.url, "--report", str(report)]
     assert "What was brought is safe" in done(*words, status=int(is_follower_down))
     assert ("alone version 1 id 2" in report.read_text()) == is_follower_down
+
+
+def test_a_follower_that_has_heard_nothing_since_its_start_is_not_promoted_by_force_without_a_warning(
+    machines: Machines,
+) -> None:
+    """It cannot know whether its directory is an older copy, by which ids would be given once more."""
+    warning = "It has not heard from its primary since it was started."
+    machines.start(0)
+    second = machines.follow(1, 0)
+    machines.kill(0)
+    asked = run("promote", second.url, "--force")
+    assert "is to become the primary with what it has" in asked.stderr
+    assert warning not in asked.stderr
+    machines.kill(1)
+    assert warning in done("promote", machines.start(1).url, "--force")

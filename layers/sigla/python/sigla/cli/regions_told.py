@@ -98,6 +98,12 @@ def tell_of_force(here: str, *, is_closed: bool = False) -> None:
     tell("acknowledged last and this one does not have yet will not be there until that one has rejoined.")
 
 
+def tell_of_an_older_copy() -> None:
+    """Before a follower is promoted by force that cannot know whether it is one."""
+    tell("It has not heard from its primary since it was started. If its directory is a copy, or was brought back from")
+    tell("an earlier moment, it may give ids that mean something already: have it follow once more first.")
+
+
 def tell_adopted(sentences: "Sequence[str]") -> None:
     """Which ids mean something though their versions did not come, the first of them by name."""
     for each in sentences[:ADOPTED_SHOWN]:

@@ -21,6 +21,7 @@ from sigla.cli.regions_told import (
     tell_dismissed,
     tell_left,
     tell_of_abandonment,
+    tell_of_an_older_copy,
     tell_of_dismissal,
     tell_of_force,
     tell_without_ids,
@@ -71,17 +72,19 @@ def promote_served(args: argparse.Namespace) -> int:
             return 0
         # Where the region takes writes already, all that may be left is that the other one follows it.
         if role is None or not role.writes:
-            _ask_before(args, here, role)
+            _ask_before(args, here, role, region)
         done = region.promote("force" if args.force else "planned", args.url or here, primary)
         _print(here, done, region, forced=args.force)
     return 0
 
 
-def _ask_before(args: argparse.Namespace, here: str, role: "Role | None") -> None:
+def _ask_before(args: argparse.Namespace, here: str, role: "Role | None", region: "RemoteRegion") -> None:
     """Raises Misuse, Refused."""
     if args.force:
         _check_may_be_forced(role)
         tell_of_force(here, is_closed=role is not None and role.is_closed)
+        if role is not None and not role.is_closed and region.report().behind is None:
+            tell_of_an_older_copy()
     else:
         tell(f"{here} is to become the primary, and its primary to follow it. No region takes writes for a moment.")
     if not asking(args)("Promote it by force?" if args.force else "Promote it?"):
