@@ -3,9 +3,10 @@
 import asyncio
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import MappingProxyType
 from typing import Any
 
 from sigla.registry import Registry
@@ -37,13 +38,15 @@ class _Server(HTTPServer):
 
 
 @contextmanager
-def behind_a_url(answer: Answer) -> Iterator[str]:
+def behind_a_url(answer: Answer, headers: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
     class Request(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             status, text = answer(self.path, self.headers.get("Authorization", ""))
             body = text.encode()
             self.send_response(status)
             self.send_header("Content-Length", str(len(body)))
+            for header in headers.items():
+                self.send_header(*header)
             self.end_headers()
             self.wfile.write(body)
 

@@ -114,6 +114,31 @@ def test_what_is_left_to_be_frozen_is_told_when_it_has_become_less(
     ]
 
 
+def test_a_follower_is_waited_for_until_it_has_all_that_was_written_before_it_was_frozen(
+    source: Place, data: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """In AWS its commits come in any order: that nothing may be written comes before what was written last."""
+    frozen(source)
+    read, headers, looks = mirrored.ApiSource.next, {"X-Sigla-Behind": "90000"}, count(1)
+
+    def following(api: mirrored.ApiSource) -> State | None:
+        if next(looks) == 4:
+            headers["X-Sigla-Behind"] = "0"
+            source("PUT", "/mode", {"mode": "READWRITE"})
+            source.register("late", AVRO % 3)
+            frozen(source)
+        return read(api)
+
+    monkeypatch.setattr(mirrored.ApiSource, "next", following)
+    with behind_a_url(registry(source.registry), headers) as url:
+        assert main(["mirror", url, "--data", data, "--cut-over", "--every", "0"]) == 0
+    told = capsys.readouterr().out
+    assert f"{url} follows another registry, and what it has is up to 90 s old" in told
+    assert told.count("follows another") == 1
+    assert "Moved over: 3 subjects, 3 versions." in told
+    assert subjects(data) == [":.eu:orders", "late", "orders"]
+
+
 def test_a_source_that_was_stopped_is_believed_to_be(source: Place, url: str, data: str) -> None:
     """Registries of old have no modes, or are read after their producers have gone."""
     assert main(["mirror", url, "--data", data, "--cut-over", "--source-stopped", "--every", "0"]) == 0
@@ -325,7 +350,7 @@ def test_a_page_that_slips_while_it_is_read_removes_nothing(
     api = mirrored.ApiSource(url, "", unseen)
     whole = api.first()
     with monkeypatch.context() as slipped:
-        slipped.setattr(state, "read", lambda *_: replace(whole, subjects={}))
+        slipped.setattr(state, "read", lambda *_, **__: replace(whole, subjects={}))
         assert api.next() is None
     assert api.next() is None
     source("DELETE", "/subjects/orders")

@@ -237,14 +237,18 @@ class _Run:
     def wait_for_end(self, state: "State", source: str, *, stopped: bool) -> "State | None":
         """The last state of the source: it was seen to take no writes, and nothing new was there twice after that.
 
-        What takes writes still is told at first, and again whenever it has become less.
+        What takes writes still is told at first, and again whenever it has become less. A source that follows another
+        registry may have heard of its modes before it hears of what was written earlier: so it counts as quiet only
+        where it has all up to the moment at which it was seen to take no writes.
         stopped: it takes none, whatever its modes say. None after a signal.
         """
-        from sigla.cli.mirror_told import freeze
+        from sigla.cli.mirror_told import freeze, late
         from sigla.upkeep.mirroring import writable
 
         told: set[Subject] = set()
-        quiet = 0
+        quiet, elapsed = 0, self.mirror.resources.clock.elapsed
+        frozen: int | None = None
+        is_late_told = False
         with suppress(Stopped):
             while True:
                 left = [] if stopped else writable(state)
@@ -253,12 +257,21 @@ class _Run:
                     told = set(left)
                 if not left and quiet == QUIET:
                     return state
+                if left:
+                    frozen = None
+                elif frozen is None:
+                    frozen = elapsed()
                 if self.stop.wait(min(self.pause_s, SOON_S)):
                     break
                 with _tried_again():
+                    since = elapsed()
                     found = self.look()
-                    quiet = 0 if found is not None or left else quiet + 1
+                    is_late = frozen is not None and since - self.source.behind_ms < frozen
+                    quiet = 0 if found is not None or left or is_late else quiet + 1
                     state = found or state
+                    if is_late and not is_late_told:
+                        print(late(source, self.source.behind_ms), flush=True)
+                        is_late_told = True
         print("Stopped: nothing was moved over. Run it again, and it goes on.", flush=True)
         return None
 

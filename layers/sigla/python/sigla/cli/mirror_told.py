@@ -69,6 +69,13 @@ def freeze(source: str, left: "Sequence[Subject]") -> str:
     )
 
 
+def late(source: str, behind_ms: int) -> str:
+    return (
+        f"{shown_source(source)} follows another registry, and what it has is up to {-(-behind_ms // 1000)} s old: "
+        "this waits until it has all that was written there before. With the URL of the primary it need not wait."
+    )
+
+
 def moved(source: str, state: "State") -> str:
     old = "the old registry" if topics.is_topic(source) else shown_source(source)
     return (

@@ -23,6 +23,10 @@ AGAIN = 5
 
 
 class Source(Protocol):
+    """behind_ms: how old what it has told last may be, where it follows another registry."""
+
+    behind_ms: int
+
     def first(self) -> "State":
         """All that it holds. Raises Misuse, Refused."""
         ...
@@ -85,6 +89,7 @@ class TopicSource:
     followed: "list[topics.Following]"
     told: Progress
     keys: "KeysToCome | None" = None
+    behind_ms: int = field(default=0, init=False)
     _records: "list[TopicRecord]" = field(default_factory=list, init=False)
     _replayed: int = field(default=0, init=False)
 
@@ -146,6 +151,7 @@ class ApiSource:
     url: str
     user: str
     told: Progress
+    behind_ms: int = field(default=0, init=False)
     _read: "State | None" = field(default=None, init=False)
     _dangling: "frozenset[Reference]" = field(default=frozenset(), init=False)
     _told: "State | None" = field(default=None, init=False)
@@ -172,7 +178,7 @@ class ApiSource:
         with reading_remote():
             for left in reversed(range(AGAIN)):
                 try:
-                    found = state.read(self.url, self.user, SystemClock(), self.told)
+                    found = state.read(self.url, self.user, SystemClock(), self.told, behind=self._is_behind)
                 except WrittenMeanwhile:
                     if not left:
                         raise
@@ -181,6 +187,9 @@ class ApiSource:
                 if self._dangling <= before:
                     return found
         return found
+
+    def _is_behind(self, ms: int) -> None:
+        self.behind_ms = ms
 
 
 def _dangling(state: "State") -> "Iterator[Reference]":

@@ -45,7 +45,10 @@ LONGEST_SENTENCE = 500
 SHORTEST_SECRET = 4
 """Characters: a shorter one is in many words, and would be told by what is left of them."""
 LONGEST_DATE = 64
+BEHIND = "X-Sigla-Behind"
+"""By which a follower of Sigla's says how many milliseconds old its answer is at most."""
 _SECONDS = re.compile("[0-9]{1,9}")
+_DIGITS = re.compile("[0-9]{1,15}")
 _FOREIGN_TO_PATHS = re.compile("[^!-~]")
 FORM = "such a URL is https://HOST or http://HOST:PORT, and a path where it has one"
 NO_REGISTRY = f"If it is not a schema registry, give the URL of one: {FORM}."
@@ -66,8 +69,8 @@ Result = TypeVar("Result")
 class Remote:
     """A connection for each thread. A registry that fails, or does not answer, is asked again.
 
-    token: of a bearer, in the place of a user. connect: makes a connection in another way. Raises RemoteMisused,
-    RemoteRefused.
+    token: of a bearer, in the place of a user. connect: makes a connection in another way. behind_ms: how old answers
+    of a follower were at most. Raises RemoteMisused, RemoteRefused.
     """
 
     def __init__(
@@ -97,6 +100,7 @@ class Remote:
         self._lock = Lock()
         self._open: list[HTTPConnection] = []
         self._interrupted = False
+        self.behind_ms = 0
         self.shown = shown_url(url)
         if parts.query or parts.fragment:
             raise RemoteMisused(f"The URL of a registry has no query and no fragment: give {self.shown}.")
@@ -262,7 +266,12 @@ class Remote:
         try:
             connection.request(method, target, body=content, headers=headers)
             answer = connection.getresponse()
-            location, retry_after = (answer.headers.get(name, "") for name in ("Location", "Retry-After"))
+            location, retry_after, behind = (
+                answer.headers.get(name, "") for name in ("Location", "Retry-After", BEHIND)
+            )
+            if _DIGITS.fullmatch(behind):
+                with self._lock:
+                    self.behind_ms = max(self.behind_ms, int(behind))
             heard = _Heard(answer.status, location, retry_after, whole_answer(answer, self._limits.longest))
         except (OSError, HTTPException):
             connection.close()  # the next request opens it again

@@ -5,7 +5,7 @@ What an API does not tell is not in it: ids without a holder, settings of subjec
 global setting is set or is only the default.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -39,21 +39,32 @@ ALWAYS_ANSWERED[REGISTRY_WIDE] = ALWAYS_ANSWERED[GLOBAL]
 Json = dict[str, Any]
 
 
-def read(url: str, user: str, clock: Clock, progress: Progress = unseen, *, page: int = PAGE) -> State:
+def read(
+    url: str,
+    user: str,
+    clock: Clock,
+    progress: Progress = unseen,
+    *,
+    page: int = PAGE,
+    behind: Callable[[int], object] = lambda _: None,
+) -> State:
     """What the registry at a URL holds. user: `name:secret`, where the URL has none. page: schemas of an answer.
 
-    Raises RemoteMisused, RemoteRefused.
+    behind: gets by how many milliseconds that may be behind what is written elsewhere. Raises RemoteMisused,
+    RemoteRefused.
     """
     remote = Remote(url, user, clock)
     whole, inside, _ = remote.shown.partition(INSIDE)
     if inside:
         raise RemoteMisused(f"A registry is imported whole, with all of its contexts: give {whole}.")
     try:
-        return _state(remote, progress, page)
+        found = _state(remote, progress, page)
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
         raise RemoteMisused(f"{remote.shown} answers, but not as a schema registry does.") from None
     finally:
         remote.close()
+    behind(remote.behind_ms)
+    return found
 
 
 @dataclass(frozen=True, slots=True)
