@@ -187,6 +187,7 @@ VALUES: Mapping[str, tuple[str, ...]] = {
     "associationType": ("key", "value"),
     "lifecycle": ("WEAK", "STRONG", "NONE"),
     "algorithm": ("AES256_GCM", "AES256_SIV"),
+    "token": ("p0", "sigla"),
     "key": ("owner",),
     "value": ("Ada",),
 }

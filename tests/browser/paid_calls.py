@@ -17,7 +17,7 @@ def of_subject(subject: str, version: int, *, named: bool = False) -> tuple[str,
     return (
         f"GET /console/api/subjects/{subject}/versions?limit=20{f'&version={version}' if named else ''}",
         f"{place}/versions/{version}?deleted=true",
-        f"{place}/history?limit=21",
+        f"{place}/history?tokens=true&limit=21",
     )
 
 

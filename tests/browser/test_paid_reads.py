@@ -234,3 +234,33 @@ def test_a_context_tells_compatibility_and_mode_by_one_question(registry: Server
     expect(row.get_by_role("cell").first).to_have_text("FULL")
     expect(row).to_contain_text("READWRITE as the registry has it from the start")
     assert asked == [f"{registry.url}/console/api/in-force/%3A.eu%3A"]
+
+
+def test_names_take_the_place_of_tokens_and_others_are_looked_for(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry, None))
+    asked: list[str] = []
+
+    def by_principals(route: Route) -> None:
+        entries = route.fetch().json()
+        route.fulfill(json=[{**each, "by": f"p{at % 2}"} for at, each in enumerate(entries)])
+
+    def named(route: Route) -> None:
+        asked.append(route.request.url.partition("/names?")[2])
+        is_first = "after=" not in route.request.url
+        first, others = (
+            {"found": [{"by": "p0", "name": "ada"}], "after": "ada"},
+            {"found": [{"by": "p1", "name": "bob"}]},
+        )
+        route.fulfill(json=first if is_first else others)
+
+    page.route(re.compile(r"/customers-value/history\?"), by_principals)
+    page.route(re.compile(r"/console/api/names\?"), named)
+    page.goto(f"{registry.url}/console/subjects/customers-value")
+    history = page.get_by_role("region", name="History", exact=True).first
+    expect(history.get_by_role("cell", name="ada", exact=True).first).to_be_visible()
+    expect(history).to_contain_text("A token as p1 stands for a key or a person")
+    history.get_by_role("button", name="Look through more names").click()
+    expect(history.get_by_role("cell", name="bob", exact=True).first).to_be_visible()
+    expect(history.get_by_text("A token as")).to_have_count(0)
+    expect(page.get_by_role("button", name="Look through more names")).to_have_count(0)
+    assert asked == ["token=p0&token=p1&limit=60", "token=p0&token=p1&limit=1000&after=ada"]

@@ -1,6 +1,7 @@
 """Names behind the tokens of the journal: they come with changes, and go by themselves or when someone says so."""
 
 from dataclasses import replace
+from itertools import islice
 
 from sigla.changes import Author
 from sigla.changes.kinds import DAY_MS
@@ -55,6 +56,23 @@ def test_a_name_is_forgotten_and_its_token_stays_what_it_is(stores: Stores) -> N
     assert not names(stores)
     assert [row["by"] for _, row in stores.journal.read()] == [token]
     assert changed_by(stores, ADA, NOW + 300_000) != token
+
+
+def test_names_go_on_behind_a_name_and_each_is_found_by_itself(stores: Stores) -> None:
+    """Those that are kept no more are passed by."""
+    strange = ["n" * 5000, "Ä # % /", *(f"name-{at}" for at in range(9))]
+    tokens = {name: changed_by(stores, Author(name, "api", kept_ms=10 * DAY_MS)) for name in strange}
+    changed_by(stores, Author("name-3 of a day", "api", kept_ms=DAY_MS))
+    later, found = NOW + 2 * DAY_MS, list[str]()
+    while some := list(islice(stores.principals.names_after(found[-1] if found else "", later, glance=4), 4)):
+        found += [each.name for each in some]
+    assert sorted(found) == sorted(strange)
+    for name in strange:
+        kept = stores.principals.kept(name, later)
+        assert kept is not None
+        assert (kept.name, kept.token) == (name, tokens[name])
+    assert stores.principals.kept("name-3 of a day", later) is None
+    assert stores.principals.kept("nobody", later) is None
 
 
 def test_any_text_may_be_a_name(stores: Stores) -> None:

@@ -126,7 +126,17 @@ def wide_rows(places: Places) -> Iterable[Action]:
         yield put(place, items.referrer_item(referrer, 0, other, row.version, "nonce"))
 
 
+NAMES: Final = 700
+
+
+def principal_rows(places: Places) -> Iterable[Action]:
+    for at in range(NAMES):
+        sets = {"name": f"team-{at:04}-producer", "token": f"p{at:016x}", "until": 2 * NOW, "expires": 2 * NOW // 1000}
+        yield put(places.principal(f"team-{at:04}-producer"), sets)
+
+
 ROWS: Final = (
+    principal_rows,
     context_rows,
     settings_rows,
     kek_rows,
@@ -166,6 +176,20 @@ def test_the_page_of_a_version_costs_the_same_however_many_there_are(crowded: Fu
     assert [each["version"] for each in told["found"]] == [*range(VERSIONS, VERSIONS - 20, -1)]
     assert [each["version"] for each in told["near"]] == [each for each in (version, version - 1) if each]
     assert told["latest"] == VERSIONS
+
+
+def test_the_first_names_are_told_with_the_page_and_others_for_20_units_each(crowded: Functions) -> None:
+    """Of 700: those of a history beside a page of a version, and then as far as it takes."""
+    page = (CALLER, *of_subject(LONG.name, 5000, named=True))
+    wanted = {f"p{at:016x}": f"team-{at:04}-producer" for at in (3, 400, 699)}
+    call = f"GET /console/api/names?{'&'.join(f'token={each}' for each in wanted)}"
+    units, answer = cost(crowded, f"{call}&limit=60", ())
+    assert units + sum(cost(crowded, each, rounds_of(each))[0] for each in page) <= MOST_UNITS
+    assert [each["name"] for each in answer.json["found"]] == ["team-0003-producer"]
+    units, answer = cost(crowded, f"{call}&limit=1000&after={answer.json['after']}", ())
+    assert units <= MOST_UNITS
+    assert {each["by"]: each["name"] for each in answer.json["found"]} == dict(list(wanted.items())[1:])
+    assert "after" not in answer.json
 
 
 def cost(functions: Functions, call: str, rounds: Rounds) -> tuple[float, Any]:

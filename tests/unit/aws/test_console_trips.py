@@ -236,12 +236,20 @@ def test_what_is_in_force_is_one_trip_and_few_units(functions: Functions, scope:
 
 
 def test_a_history_with_names_is_two_trips(functions: Functions) -> None:
-    rounds = (ASK + QUERY, QUERY)
     attributed_to(functions, "named-value")
-    with metered(functions.clients, rounds) as meter:
-        answer: Any = functions.client()("GET", "/subjects/named-value/history?limit=21")
-    assert [each["name"] for each in answer.json] == ["ada"]
-    assert meter.seen == rounds
+    told = expect_rounds(functions.client(), functions, "/subjects/named-value/history?limit=21", (ASK + QUERY, QUERY))
+    assert [each["name"] for each in told] == ["ada"]
+
+
+def test_names_are_asked_for_by_themselves_in_one_trip(functions: Functions) -> None:
+    """As the console does: an answer with names waits for them."""
+    attributed_to(functions, "named-value")
+    history = "/subjects/named-value/history?tokens=true&limit=21"
+    [entry] = expect_rounds(functions.client(), functions, history, (ASK + QUERY,))
+    assert "name" not in entry
+    told = expect_rounds(functions.client(), functions, f"/console/api/names?token={entry['by']}&limit=60", (QUERY,))
+    assert told == {"found": [{"by": entry["by"], "name": "ada"}]}
+    assert expect_rounds(functions.client(), functions, "/console/api/names?token=anyone", ()) == {"found": []}
 
 
 @pytest.mark.parametrize(
@@ -311,13 +319,19 @@ def attributed_to(functions: Functions, subject: str) -> None:
         ("usage?limit=10", (ASK * 2 + QUERY, ASK + QUERY)),
     ],
 )
-def test_the_name_of_a_reader_is_one_trip_more(functions: Functions, call: str, rounds: Rounds) -> None:
+def test_the_name_of_a_reader_is_one_trip_more_unless_its_token_will_do(
+    functions: Functions, call: str, rounds: Rounds
+) -> None:
     client = functions.client()
     register("read-value", a_text("Read"))(functions.registry())
     id = client("GET", "/subjects/read-value/versions/1").json["id"]
     functions.registry().reads.note([Read(BodyKey(".", id), "", "ada")], NOW, DAY_MS)
     told = expect_rounds(client, functions, f"/console/api/subjects/read-value/{call}", (*rounds, QUERY))
     assert '"name": "ada"' in json.dumps(told)
+    with_tokens = f"{call}{'&' if '?' in call else '?'}tokens=true"
+    told = expect_rounds(client, functions, f"/console/api/subjects/read-value/{with_tokens}", rounds)
+    assert '"by": "p' in json.dumps(told)
+    assert '"name": "ada"' not in json.dumps(told)
 
 
 def search(functions: Functions, query: str, expected: Rounds) -> Any:

@@ -122,3 +122,31 @@ def test_versions_of_an_earlier_release_have_a_history_that_is_empty() -> None:
         registry.register(ORDERS, a_draft(a_text()))
         store._unit._database.writer.execute("DELETE FROM history")
         assert registry.subject_history(ORDERS, page=Page()) == []
+
+
+def test_names_are_told_by_themselves_to_whom_histories_tell_them(registry: Registry) -> None:
+    for who, told in (
+        ("root admin", ["bob", "ada"]),
+        ("ada reader", [None, "ada"]),
+        ("root admin orders-", ["bob", "ada"]),
+    ):
+        entries = ask(registry, who, "/subjects/orders-value/history?tokens=true").json
+        assert not any("name" in each for each in entries)
+        asked = "&".join(f"token={each['by']}" for each in entries)
+        answer = ask(registry, who, f"/console/api/names?{asked}").json
+        assert list(answer) == ["found"]
+        by = {each["by"]: each["name"] for each in answer["found"]}
+        assert [by.get(each["by"]) for each in entries] == told
+
+
+def test_names_are_looked_for_as_far_as_was_asked_for(registry: Registry) -> None:
+    """Where that goes on is a name: a key with a reach is told of none whose token it does not know."""
+    bob, ada = (each["by"] for each in ask(registry, "root admin", "/subjects/orders-value/history").json)
+    first = {"found": [{"by": ada, "name": "ada"}]}
+    assert ask(registry, "root admin", f"/console/api/names?limit=1&token={ada}").json == first
+    assert ask(registry, "root admin", f"/console/api/names?limit=1&token={bob}").json == {"found": [], "after": "ada"}
+    told = ask(registry, "root admin", f"/console/api/names?limit=1&token={bob}&after=ada").json
+    assert told == {"found": [{"by": bob, "name": "bob"}]}
+    assert ask(registry, "root admin orders-", f"/console/api/names?limit=1&token={bob}").json == told
+    assert ask(registry, "root admin orders-", "/console/api/names?limit=1&token=p0").json == {"found": []}
+    assert ask(registry, "root admin", "/console/api/names").json == {"found": []}

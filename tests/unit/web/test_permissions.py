@@ -267,6 +267,7 @@ ROWS = (
     Row(USAGE_PART, "/console/api/subjects/a-one/usage", IN_A),
     Row(USAGE_PART, "/console/api/subjects/b-one/usage", OUTSIDE),
     Row(USAGE_PART, "/console/api/subjects/a-out/usage", OUTSIDE),
+    Row("GET /console/api/names", "/console/api/names?token=p0", ANYWHERE),
     Row(STAKES, "/console/api/subjects/a-one/stakes", IN_A),
     Row(STAKES, "/console/api/subjects/a-one/stakes?version=1", IN_A),
     Row(STAKES, "/console/api/subjects/b-one/stakes", OUTSIDE),

@@ -22,6 +22,14 @@ class Principals(Protocol):
         """All that are kept at a time, by name."""
         ...
 
+    def kept(self, name: str, now: int) -> KeptName | None:
+        """One of them."""
+        ...
+
+    def names_after(self, name: str, now: int, *, glance: int) -> Iterator[KeptName]:
+        """Those behind a name, in an order of the store's own, and of a moment ago. glance: so many will do."""
+        ...
+
     def forget(self, name: str) -> bool:
         """Whether it was kept. What has just been asked for it may name its token for five minutes more."""
         ...
@@ -31,6 +39,12 @@ class NoPrincipals:
     """A `Principals` where no names are kept."""
 
     def names(self, now: int) -> Iterator[KeptName]:  # noqa: ARG002 - as `Principals` has it
+        return iter(())
+
+    def kept(self, name: str, now: int) -> KeptName | None:  # noqa: ARG002 - as `Principals` has it
+        return None
+
+    def names_after(self, name: str, now: int, *, glance: int) -> Iterator[KeptName]:  # noqa: ARG002 - as `Principals` has it
         return iter(())
 
     def forget(self, name: str) -> bool:  # noqa: ARG002 - as `Principals` has it

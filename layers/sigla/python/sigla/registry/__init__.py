@@ -49,6 +49,8 @@ class Registry(Resources):
     subject_history = _histories.subject_history
     usage = _usages.usage
     names_of = _histories.names_of
+    names_among = _histories.names_among
+    own_name = _histories.own_name
     recent_changes = _histories.recent_changes
 
     delete_version = _delete.delete_version

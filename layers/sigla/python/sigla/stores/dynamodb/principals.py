@@ -5,7 +5,7 @@ principals    name, token, until, expires
 A name is written before the commit that needs its token: a token without a commit tells nothing.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from sigla import keys
@@ -14,7 +14,7 @@ from sigla.changes import Author
 from sigla.changes.kinds import DAY_MS
 from sigla.journal import fresh_token, plain_token
 from sigla.ports.principals import KeptName
-from sigla.stores.dynamodb.actions import ABSENT, delete, equals, update
+from sigla.stores.dynamodb.actions import ABSENT, Condition, delete, equals, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import Cancelled, Table
 from sigla.stores.dynamodb.values import Item
@@ -48,8 +48,16 @@ class AwsPrincipals:
 
     def names(self, now: int) -> Iterator[KeptName]:
         found = self._table.query(keys.principals_pk(self._places.registry))
-        kept = (KeptName(item["name"], item["token"], item["until"]) for item in found)
-        return iter(sorted(each for each in kept if each.until > now))
+        return iter(sorted(_kept(found, now)))
+
+    def kept(self, name: str, now: int) -> KeptName | None:
+        found = self._table.get(self._places.principal(name))
+        return next(_kept([] if found is None else [found], now), None)
+
+    def names_after(self, name: str, now: int, *, glance: int) -> Iterator[KeptName]:
+        pk, behind = self._places.principal(name)
+        where = Condition("#sk > :sk", {"sk": behind}) if name else None
+        return _kept(self._table.query(pk, where, page=glance, consistent=False), now)
 
     def forget(self, name: str) -> bool:
         place = self._places.principal(name)
@@ -70,6 +78,11 @@ class AwsPrincipals:
             except Cancelled as cancelled:
                 found = next(iter(cancelled.items), None)
         return str(found["token"]) if found else ""
+
+
+def _kept(found: Iterable[Item], now: int) -> Iterator[KeptName]:
+    kept = (KeptName(item["name"], item["token"], item["until"]) for item in found)
+    return (each for each in kept if each.until > now)
 
 
 def _lasts(found: Item | None, until: int) -> bool:

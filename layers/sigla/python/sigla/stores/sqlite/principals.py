@@ -31,10 +31,17 @@ class EmbeddedPrincipals:
         self._unit = unit
 
     def names(self, now: int) -> Iterator[KeptName]:
-        found = self._unit.connection.execute(
-            "SELECT name, token, until FROM principal WHERE until > ? ORDER BY name", (now,)
-        ).fetchall()
-        return (KeptName(*columns) for columns in found)
+        return self._ask("until > ? ORDER BY name", now)
+
+    def kept(self, name: str, now: int) -> KeptName | None:
+        return next(self._ask("name = ? AND until > ?", name, now), None)
+
+    def names_after(self, name: str, now: int, *, glance: int) -> Iterator[KeptName]:
+        return self._ask("name > ? AND until > ? ORDER BY name LIMIT ?", name, now, glance)
+
+    def _ask(self, where: str, *values: str | int) -> Iterator[KeptName]:
+        found = self._unit.connection.execute(f"SELECT name, token, until FROM principal WHERE {where}", values)
+        return iter([KeptName(*columns) for columns in found])
 
     def forget(self, name: str) -> bool:
         with self._unit.step(), self._unit.unremembered():

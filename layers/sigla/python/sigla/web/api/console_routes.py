@@ -7,7 +7,17 @@ from sigla.auth.refusals import ApiKeyExists, ApiKeyNotChanged, ApiKeyNotFound, 
 from sigla.errors import SchemaNotFound
 from sigla.languages import LANGUAGES
 from sigla.web.api.endpoints import console
-from sigla.web.api.parameters import BEGINS, DELETED, DRAFT, ID_SCOPE, NO_SUBJECT, NO_VERSION, NORMALIZE, PAGED_SCHEMAS
+from sigla.web.api.parameters import (
+    BEGINS,
+    DELETED,
+    DRAFT,
+    ID_SCOPE,
+    NO_SUBJECT,
+    NO_VERSION,
+    NORMALIZE,
+    PAGED_SCHEMAS,
+    TOKENS,
+)
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Query, Text, Word
 from sigla.web.api.route import Body, Route
 
@@ -42,7 +52,7 @@ CONSOLE_ROUTES: Final = (
           refuses=NO_VERSION, lists=True),
     Route("GET", "/console/api/subjects/{subject}/stakes", READ, console.stakes,
           "What hangs on a subject: its versions, who references it, and who reads it", "Stakes",
-          query=(Query("version", TEXT, "Who references and reads this version alone"),), refuses=NO_SUBJECT,
+          query=(Query("version", TEXT, "Who references and reads this version alone"), TOKENS), refuses=NO_SUBJECT,
           lists=True),
     Route("GET", "/console/api/subjects/{subject}/fields/{version}", READ, console.fields,
           "The fields of a version, and since which version they are there", "SchemaFieldPart",
@@ -56,10 +66,13 @@ CONSOLE_ROUTES: Final = (
           refuses=NO_SUBJECT, lists=True),
     Route("GET", "/console/api/subjects/{subject}/usage", READ, console.usage_part,
           "Who read the versions of a subject last, from the newest on, a part of the list", "UsagePart",
-          query=PART, refuses=NO_SUBJECT, lists=True),
+          query=(TOKENS, *PART), refuses=NO_SUBJECT, lists=True),
     Route("GET", "/console/api/subjects/{subject}/referrers", READ, console.referrer_part,
           "Who references a subject, a part of the list", "ReferrerPart",
           query=(Query("version", TEXT, "Who references this version alone"), *PART), refuses=NO_SUBJECT, lists=True),
+    Route("GET", "/console/api/names", READ, console.names, "Names behind tokens, looked for in a part of all names",
+          "NamePart", query=(Query("token", TEXTS, "One of them"), Query("after", TEXT, "Look on behind this name"),
+                             Query("limit", Limit(1000), "Among how many names to look")), lists=True),
     Route("GET", "/console/api/contexts", READ, console.context_part, "Contexts, a part of the list", "ContextPart",
           query=PART, lists=True),
     Route("GET", "/console/api/settings", READ, console.settings_part,

@@ -188,6 +188,7 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
         },
         "latest",
     ),
+    "NamePart": _part(_object({"by": TEXT, "name": TEXT})),
     "ContextPart": _part(TEXT),
     "SettingsPart": _part(_items_of("Settings")),
     "HolderPart": _part(_items_of("SubjectVersions")),

@@ -8,6 +8,7 @@ from sigla.web.api.queries import FLAG, TEXT, TEXTS, Limit, Offset, Query
 OFFSET = Query("offset", Offset(), "How many to skip")
 PAGED = (OFFSET, Query("limit", Limit(HIGHEST), "How many to tell at most"))
 PAGED_SCHEMAS = (OFFSET, Query("limit", Limit(1000), "How many to tell at most"))
+TOKENS = Query("tokens", FLAG, "Without names: `/console/api/names` tells them")
 DELETED = Query("deleted", FLAG, "Soft-deleted ones too")
 DELETED_ONLY = Query("deletedOnly", FLAG, "Soft-deleted ones alone")
 PERMANENT = Query("permanent", FLAG, "Remove for good what is soft-deleted", access=ADMIN)

@@ -40,6 +40,7 @@ from sigla.web.api.parameters import (
     PAGED_SCHEMAS,
     PERMANENT,
     REFERENCE_FORMAT,
+    TOKENS,
     VERBOSE,
 )
 from sigla.web.api.queries import FLAG, TEXT, TEXTS, Query, Text, TextIfGiven, Word, Words
@@ -139,7 +140,7 @@ ROUTES = (
           "Schema", query=(Query("key", TEXTS), Query("value", TEXTS), FORMAT, DELETED),
           refuses=(*NO_SUBJECT, *NO_ID, *SHOWN), lists=True),
     Route("GET", "/subjects/{subject}/history", READ, subjects.history, "What became of a subject, newest first",
-          "History", query=PAGED_SCHEMAS, refuses=NO_SUBJECT, lists=True),
+          "History", query=(TOKENS, *PAGED_SCHEMAS), refuses=NO_SUBJECT, lists=True),
     Route("GET", "/subjects/{subject}/usage", READ, subjects.usage, "Who read its versions last, and what is not known",
           "Usage", query=(Query("version", TEXT, "This version alone"),), refuses=NO_VERSION, lists=True),
     Route("GET", "/subjects/{subject}/diff/{old}/{new}", READ, subjects.diff, "What is between two versions",

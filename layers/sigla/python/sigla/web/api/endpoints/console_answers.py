@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from sigla.errors import SubjectNotFound
 from sigla.journal.log_entries import form_of_entry
@@ -91,11 +91,21 @@ def graph(
     return json_answer(wire.graph(found, tells_ends=step))
 
 
-def stakes(exchange: Exchange, registry: Registry, *, version: str) -> Answer:
+def names(exchange: Exchange, registry: Registry, *, token: Sequence[str], after: str, limit: int) -> Answer:
+    """A place among names is a name itself, perhaps of whoever changed a hidden subject: not for a key with a reach."""
+    if exchange.is_for_administrators and exchange.reaches_everything:
+        known, further = registry.names_among(token, after, limit)
+    else:
+        known, further = known_names(exchange, registry, token), None
+    told: dict[str, Any] = {"found": [{"by": by, "name": name} for by, name in known.items()]}
+    return json_answer(told if further is None else {**told, "after": further})
+
+
+def stakes(exchange: Exchange, registry: Registry, *, version: str, tokens: bool) -> Answer:
     """The name of one reader is told, as `subjects.usage` tells names."""
     number = read_version_place(version)
     found = registry_stakes.stakes(registry, exchange.subject, number)
-    known = known_names(exchange, registry, [each.by for each in found.readers[:1]])
+    known = {} if tokens else known_names(exchange, registry, [each.by for each in found.readers[:1]])
     return json_answer(wire.stakes(found, number, known))
 
 

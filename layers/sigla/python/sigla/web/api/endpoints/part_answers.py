@@ -5,7 +5,7 @@ from dataclasses import replace
 from sigla.keks.rules import without_credentials
 from sigla.registry import Registry, parts, usages
 from sigla.rules import names
-from sigla.web.api.endpoints.subjects import told_usage
+from sigla.web.api.endpoints.subjects import known_names, told_usage
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import answers
@@ -25,9 +25,9 @@ def version_part(exchange: Exchange, registry: Registry, *, version: str, after:
     return json_answer(told | latest | near)
 
 
-def usage_part(exchange: Exchange, registry: Registry, *, after: str, limit: int) -> Answer:
+def usage_part(exchange: Exchange, registry: Registry, *, tokens: bool, after: str, limit: int) -> Answer:
     found, goes_on = usages.usage_part(registry, exchange.subject, wire.read_version_place(after), limit)
-    told = told_usage(exchange, registry, found)
+    told = told_usage(exchange, registry, found, {} if tokens else known_names(exchange, registry, found.tokens))
     told["found"] = told.pop("versions")
     return json_answer(told | ({"after": str(found.versions[-1].row.version)} if goes_on else {}))
 

@@ -124,10 +124,10 @@ def metadata(
     return json_answer(answers.entity(registry.find_by_metadata(exchange.subject, pairs, deleted=deleted, form=format)))
 
 
-def history(exchange: Exchange, registry: Registry, *, offset: int, limit: int) -> Answer:
+def history(exchange: Exchange, registry: Registry, *, tokens: bool, offset: int, limit: int) -> Answer:
     """Names of others, and addresses, are told to administrators; each caller is told its own name."""
     entries = registry.subject_history(exchange.subject, page=Page(offset, limit))
-    known = known_names(exchange, registry, {entry.by for entry in entries})
+    known = {} if tokens else known_names(exchange, registry, {entry.by for entry in entries})
     if not exchange.is_for_administrators:
         entries = [without_address(entry) for entry in entries]
     return json_answer([form_of_entry(entry, known.get(entry.by)) for entry in entries])
@@ -135,21 +135,20 @@ def history(exchange: Exchange, registry: Registry, *, offset: int, limit: int) 
 
 def usage(exchange: Exchange, registry: Registry, *, version: str) -> Answer:
     found = registry.usage(exchange.subject, names.version(version) if version else None)
-    return json_answer(told_usage(exchange, registry, found))
+    return json_answer(told_usage(exchange, registry, found, known_names(exchange, registry, found.tokens)))
 
 
-def told_usage(exchange: Exchange, registry: Registry, found: Usage) -> dict[str, Any]:
-    known = known_names(exchange, registry, found.tokens)
+def told_usage(exchange: Exchange, registry: Registry, found: Usage, known: Mapping[str, str]) -> dict[str, Any]:
+    """known: names behind tokens."""
     found = found if exchange.is_for_administrators else found.without_places()
     return form_of_usage(found, known, is_counting=registry.options.counts_reads)
 
 
 def known_names(exchange: Exchange, registry: Registry, tokens: Iterable[str]) -> Mapping[str, str]:
     """Names of others are told to administrators; each caller is told its own name."""
-    known = registry.names_of(tokens)
     if exchange.is_for_administrators:
-        return known
-    return {token: name for token, name in known.items() if name == exchange.caller}
+        return registry.names_of(tokens)
+    return registry.own_name(exchange.caller, tokens)
 
 
 def delete_version(exchange: Exchange, registry: Registry, *, permanent: bool) -> Answer:

@@ -239,14 +239,21 @@ export function Sentence({ text }) {
 /** Tokens that stand for no key and no person. @type {Record<string, string>} */
 const PLAIN = { anyone: "anyone", sigla: "the registry itself" };
 
-/** Who did something: a name, or a token for it. @param {{of: {by?: string, name?: string}}} given */
+/** @typedef {{by?: string, name?: string}} Doer by: a token */
+
+/** Whether a token stands where a name is expected. @param {Doer} of */
+export function isUnnamed({ by, name }) {
+  return Boolean(by) && name === undefined && !PLAIN[by ?? ""];
+}
+
+/** Who did something: a name, or a token for it. @param {{of: Doer}} given */
 export function Author({ of: { by = "unknown", name } }) {
   return name ?? PLAIN[by] ?? html`<span class="code">${by}</span>`;
 }
 
-/** Why tokens stand where names are expected; nothing where none does. @param {{of: {by?: string, name?: string}[]}} given what may be named */
+/** Why tokens stand where names are expected; nothing where none does. @param {{of: Doer[]}} given what may be named */
 export function WhyTokens({ of }) {
-  const token = of.find(({ by, name }) => by && name === undefined && !PLAIN[by])?.by;
+  const token = of.find(isUnnamed)?.by;
   if (!token) return null;
   return html`<p class="hint">A token as <span class="code">${token}</span> stands for a key or a person, the same one everywhere. Names are told to administrators, and to each its own.</p>`;
 }

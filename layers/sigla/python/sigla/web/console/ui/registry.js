@@ -477,7 +477,7 @@ const SHAPES = [
   [/^console\/api\/subjects\/[^/]+\/stakes$/, (read) => objectWith({ versions: "object", referrers: "object", reads: "object" })(read) && kindOf(read.referrers.found) === "list"],
   [/^console\/api\/subjects\/[^/]+\/verdict$/, objectWith({ accepted: "boolean", problems: "list" })],
   [/^console\/api\/search$/, objectWith({ found: "list", searched: "number" })],
-  [/^console\/api\/(contexts|settings|keks|associations|ids\/[^/]+)$/, PART],
+  [/^console\/api\/(contexts|settings|names|keks|associations|ids\/[^/]+)$/, PART],
   [/^console\/api\/graph$/, objectWith({ subject: "string", nodes: "list", edges: "list" })],
   [/^console\/api\/decode$/, objectWith({ bytes: "string" })],
   [/^console\/api\/(log|keys)$/, OBJECTS],

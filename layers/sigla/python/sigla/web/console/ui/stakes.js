@@ -2,16 +2,17 @@
 
 import { html } from "./vendor/preact.js";
 import { counted } from "./parts.js";
-import { query, segment } from "./registry.js";
+import { useNames } from "./names.js";
+import { query, segment, useIsPaid } from "./registry.js";
 
 /** @typedef {import("./referrers.js").Referrer} Referrer */
 /** @typedef {{stored: number, active: number, highest: number, more: boolean}} Versions counted from the highest on; active: others than the one that was asked for. more: there are others */
-/** @typedef {{versions: number, readers: number, since?: string, last?: {day: string, name?: string}}} Reads versions: of so many, the highest ones */
+/** @typedef {{versions: number, readers: number, since?: string, last?: {day: string, by: string, name?: string}}} Reads versions: of so many, the highest ones */
 /** @typedef {{subject: string, latest?: number, versions: Versions, referrers: {found: Referrer[], more: boolean}, reads: Reads}} Stakes latest: the highest version that is not soft-deleted */
 
 /** Where that is told. @param {string} subject @param {number} [version] who refers to this one alone, and who reads it */
-export function stakesPath(subject, version) {
-  return `console/api/subjects/${segment(subject)}/stakes${query({ version })}`;
+export function useStakesPath(subject, version) {
+  return `console/api/subjects/${segment(subject)}/stakes${query({ version, tokens: useIsPaid() })}`;
 }
 
 /** What happens to versions. @param {{count: number, highest?: number, hasMore: boolean, one: string, many: string}} given highest: of those that it happens to. hasMore: there may be others below */
@@ -25,7 +26,9 @@ export function ReadBy({ stakes: { versions, reads }, isOne }) {
   const isPart = !isOne && (versions.more || reads.versions < versions.stored);
   const what = isPart ? `the newest ${counted(reads.versions, "version")} by their ids` : "it by its ids";
   const { readers, since, last } = reads;
-  if (last) return html`<p class="bad-text">${counted(readers, "reader")} asked for ${isPart ? `the ids of the newest ${counted(reads.versions, "version")}` : "its ids"}, last on ${last.day}${last.name ? ` (${last.name})` : ""}.</p>`;
+  const { named, more } = useNames(last ? [last] : []);
+  const name = last && named(last).name;
+  if (last) return html`<p class="bad-text">${counted(readers, "reader")} asked for ${isPart ? `the ids of the newest ${counted(reads.versions, "version")}` : "its ids"}, last on ${last.day}${name ? ` (${name})` : ""}.</p>${more}`;
   if (!since) return html`<p>Whether anybody reads it is not known: no reads were counted.</p>`;
   return html`<p>Nobody has read ${what} since ${since}, when counting began.${isPart && " Older ones were not looked at."}</p>`;
 }

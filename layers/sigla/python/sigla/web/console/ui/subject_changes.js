@@ -5,7 +5,7 @@ import { Answer, Asked, counted, follow, Link, split, tellDone } from "./parts.j
 import { ask, change, query, segment, useAsked, useCaller } from "./registry.js";
 import { Change } from "./changes.js";
 import { ReferrerNames } from "./referrers.js";
-import { Happens, ReadBy, stakesPath } from "./stakes.js";
+import { Happens, ReadBy, useStakesPath } from "./stakes.js";
 
 /** @typedef {import("./stakes.js").Stakes} Stakes */
 
@@ -73,6 +73,7 @@ function Stays({ stakes: { versions, latest }, version }) {
 export function SubjectChanges({ subject, isDeleted }) {
   const may = useCaller()?.may ?? [];
   const { name } = split(subject);
+  const stakesPath = useStakesPath(subject);
   const runDelete = async () => {
     const gone = await change("DELETE", `subjects/${segment(subject)}`);
     follow(`subjects/${segment(subject)}`);
@@ -101,7 +102,7 @@ export function SubjectChanges({ subject, isDeleted }) {
     <//>`}
     ${isDeleted && may.includes("write") &&
     html`<${Change} label="Restore subject" title=${`Restore ${name}?`} does="Restore" run=${runRestore}>
-      <${Asked} path=${stakesPath(subject)}>
+      <${Asked} path=${stakesPath}>
         ${(/** @type {Stakes} */ { versions: { stored, highest, more } }) => html`
           <${Happens} count=${stored} highest=${highest} hasMore=${more} one="will be registered again" many="will be registered again, oldest first" />
           <p>${stored === 1 ? "It keeps its id and gets a new number." : "They keep their ids and get new numbers."}</p>
@@ -170,7 +171,8 @@ function Purge({ subject, version, record }) {
  */
 function Guarded({ label, title, does, run, subject, version, children, isGrave, isOwnToo, isDeletedToo }) {
   const [isOpen, setOpen] = useState(false);
-  const asked = useAsked(isOpen ? stakesPath(subject, version) : "");
+  const path = useStakesPath(subject, version);
+  const asked = useAsked(isOpen ? path : "");
   const found = asked.value && counting(asked.value.referrers.found, (each) => (isOwnToo || each.subject !== asked.value.subject) && (isDeletedToo || !each.deleted));
   return html`<${Change} label=${label} title=${title} does=${does} run=${run} isGrave=${isGrave} whenOpen=${setOpen}
     may=${Boolean(asked.failure) || found?.length === 0}>

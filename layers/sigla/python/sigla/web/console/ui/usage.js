@@ -3,6 +3,7 @@
 import { html } from "./vendor/preact.js";
 import { Asked, Author, counted, Later, Link, Name, Sentence, Table, WhyTokens } from "./parts.js";
 import { Going } from "./lists.js";
+import { useNames } from "./names.js";
 import { segment, useIsPaid } from "./registry.js";
 
 /** @typedef {{day: string, by: string, name?: string, subject?: string}} Read */
@@ -23,7 +24,7 @@ export function UsageOf({ subject }) {
 
 /** @param {{subject: string}} given */
 function Parts({ subject }) {
-  const path = `console/api/subjects/${segment(subject)}/usage?limit=${useIsPaid() ? PAID : MOST}`;
+  const path = `console/api/subjects/${segment(subject)}/usage?${useIsPaid() ? `tokens=true&limit=${PAID}` : `limit=${MOST}`}`;
   return html`<${Asked} key=${path} path=${path}>
     ${(/** @type {Usage} */ usage) => html`
       <${Going} key=${JSON.stringify(usage)} path=${path} first=${usage}>
@@ -36,8 +37,10 @@ function Parts({ subject }) {
 
 /** @param {{subject: string, since?: string, found: ReadVersion[], hasMore: boolean}} given */
 function Reads({ subject, since, found, hasMore }) {
+  const reads = found.flatMap((each) => each.reads);
+  const { named, more } = useNames(reads);
   const what = hasMore ? `the newest ${counted(found.length, "version")} by their ids` : "it by its ids";
-  if (!found.some((each) => each.reads.length)) return html`<p>${since ? `Nobody has read ${what} since ${since}.` : "No reads were counted yet."}</p>`;
+  if (!reads.length) return html`<p>${since ? `Nobody has read ${what} since ${since}.` : "No reads were counted yet."}</p>`;
   return html`<${Table} label="Reads" head=${["Version", "Last read", "By", "For"]}>
       ${found.map((each) => {
         const version = html`<th scope="row"><${Link} to=${`subjects/${segment(subject)}/versions/${each.version}`}>Version ${each.version}<//></th>`;
@@ -45,10 +48,10 @@ function Reads({ subject, since, found, hasMore }) {
         return each.reads.map((one) => html`<tr>
           ${version}
           <td>${one.day}</td>
-          <td><${Author} of=${one} /></td>
+          <td><${Author} of=${named(one)} /></td>
           <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
         </tr>`);
       })}
     <//>
-    <${WhyTokens} of=${found.flatMap((each) => each.reads)} />`;
+    <${WhyTokens} of=${reads.map(named)} />${more}`;
 }

@@ -8,6 +8,7 @@ import { Entries } from "../entries.js";
 import { Fields } from "../fields.js";
 import { GraphPicture, joined } from "../graph.js";
 import { Going, Listed } from "../lists.js";
+import { useNames } from "../names.js";
 import { ReferrerNames, useReferrersPath } from "../referrers.js";
 import { InForce } from "../scope_settings.js";
 import { SubjectChanges, VersionChanges } from "../subject_changes.js";
@@ -52,7 +53,9 @@ function Whole({ subject, first, wanted }) {
   const before = first.near?.length ? first.near[1] : at < 0 ? undefined : first.found[at + 1];
   const isThere = at >= 0 || shown === first.latest || Boolean(first.near?.length);
   const [limit, setLimit] = useState(ENTRIES);
-  const history = useAsked(`subjects/${segment(first.name)}/history?limit=${limit + 1}`);
+  const isPaid = useIsPaid();
+  const history = useAsked(isPaid === undefined ? "" : `subjects/${segment(first.name)}/history${query({ tokens: isPaid, limit: limit + 1 })}`);
+  const { named, more } = useNames(Array.isArray(history.value) ? history.value : []);
   return html`
     <nav class="jumps" aria-label="On this page">
       ${PARTS.map(([id, name]) => html`<a href=${`#${id}`}>${name}</a>`)}
@@ -64,13 +67,13 @@ function Whole({ subject, first, wanted }) {
       <${Versions} subject=${subject} first=${first} shown=${shown} />
       <div class="whole">
         ${isThere
-          ? html`<${Version} subject=${first.name} version=${shown} before=${before?.version ?? 0} entries=${history.value} />`
+          ? html`<${Version} subject=${first.name} version=${shown} before=${before?.version ?? 0} entries=${history.value} named=${named} />`
           : html`<p role="alert">There is no version ${wanted} of this subject.</p>`}
       </div>
     </div>
     <div id="in-force"><${Later} label="Show compatibility and mode" heading=${html`<h2>Compatibility and mode</h2>`}>${() => html`<${InForce} subject=${subject} leadsTo=${first.subject === subject ? undefined : first.subject} />`}<//></div>
     <${UsageOf} subject=${first.name} />
-    <${History} asked=${history} limit=${limit} more=${() => setLimit(limit + 100)} />
+    <${History} asked=${history} named=${named} moreNames=${more} limit=${limit} more=${() => setLimit(limit + 100)} />
   `;
 }
 
@@ -113,8 +116,8 @@ function makerOf(entries, version) {
   return Array.isArray(entries) ? entries.find((each) => each.about?.some(made)) : undefined;
 }
 
-/** @param {{subject: string, version: number, before: number, entries: any}} given before: the version before it; 0 without one. entries: of the history, as far as it is known */
-function Version({ subject, version, before, entries }) {
+/** @param {{subject: string, version: number, before: number, entries: any, named: Named}} given before: the version before it; 0 without one. entries: of the history, as far as it is known */
+function Version({ subject, version, before, entries, named }) {
   const place = `subjects/${segment(subject)}/versions/${version}`;
   const maker = makerOf(entries, version);
   return html`<section aria-labelledby="version">
@@ -127,7 +130,7 @@ function Version({ subject, version, before, entries }) {
           <dl class="facts">
             <div><dt>Type</dt><dd>${type}</dd></div>
             <div><dt>Id</dt><dd><${Link} to=${`ids/${contextSegment(context)}/${found.id}`}>${found.id}<//></dd></div>
-            ${found.ts && html`<div><dt>Registered</dt><dd><${Time} at=${found.ts} />${maker && html` by <${Author} of=${maker} />`}</dd></div>`}
+            ${found.ts && html`<div><dt>Registered</dt><dd><${Time} at=${found.ts} />${maker && html` by <${Author} of=${named(maker)} />`}</dd></div>`}
             <div><dt>GUID</dt><dd><${Link} to=${`guids/${segment(found.guid)}`} class="code">${found.guid}<//></dd></div>
             ${found.deleted && html`<div><dt>State</dt><dd><span class="tag">soft-deleted</span></dd></div>`}
           </dl>
@@ -225,14 +228,17 @@ function Beside({ title, value }) {
 
 // --- history -----------------------------------------------------------------------------------------------------
 
-/** @param {{asked: import("../registry.js").Asked, limit: number, more: () => void}} given */
-function History({ asked, limit, more }) {
+/** @typedef {ReturnType<typeof useNames>["named"]} Named */
+
+/** @param {{asked: import("../registry.js").Asked, named: Named, moreNames: any, limit: number, more: () => void}} given moreNames: how to look for others */
+function History({ asked, named, moreNames, limit, more }) {
   return html`<section aria-labelledby="history">
     <h2 id="history">History</h2>
     <${Answer} asked=${asked}>
       ${(/** @type {any[]} */ found) =>
         found.length
-          ? html`<${Entries} entries=${found.slice(0, limit)} label="History" />
+          ? html`<${Entries} entries=${found.slice(0, limit).map(named)} label="History" />
+              ${moreNames}
               ${found.length > limit && html`<button class="quiet" onClick=${more}>Show earlier entries</button>`}`
           : html`<p class="hint">Nothing was told of it since this registry keeps histories.</p>`}
     <//>
