@@ -40,7 +40,7 @@ def recent_changes(resources: Resources, *, subject: str = "", page: Page) -> li
 def names_of(resources: Resources, tokens: Iterable[str]) -> Mapping[str, str]:
     """The names that are kept behind tokens, by token. No question where no token has any."""
     wanted = _of_principals(tokens)
-    return _named(resources.principals.names(resources.clock.now()), wanted) if wanted else {}
+    return _names_behind(resources.principals.names(resources.clock.now()), wanted) if wanted else {}
 
 
 def names_among(
@@ -51,20 +51,20 @@ def names_among(
     if not wanted:
         return {}, None
     looked = part_of(resources.principals.names_after(after, resources.clock.now(), glance=most + 1), most)
-    found = _named(looked.found, wanted)
+    found = _names_behind(looked.found, wanted)
     return found, looked.found[-1].name if looked.goes_on and len(found) < len(wanted) else None
 
 
 def own_name(resources: Resources, name: str, tokens: Iterable[str]) -> Mapping[str, str]:
-    """As `names_of`, of one name alone."""
+    """The token behind which a name is kept, with it, where that is among the tokens."""
     wanted = _of_principals(tokens)
     own = resources.principals.kept(name, resources.clock.now()) if wanted else None
-    return _named([own] if own else [], wanted)
+    return _names_behind([own] if own else [], wanted)
 
 
 def _of_principals(tokens: Iterable[str]) -> set[str]:
     return set(tokens) - {"", SIGLA, ANYONE}
 
 
-def _named(kept: Iterable[KeptName], wanted: Collection[str]) -> Mapping[str, str]:
+def _names_behind(kept: Iterable[KeptName], wanted: Collection[str]) -> Mapping[str, str]:
     return {each.token: each.name for each in kept if each.token in wanted}

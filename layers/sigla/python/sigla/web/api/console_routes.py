@@ -70,7 +70,7 @@ CONSOLE_ROUTES: Final = (
     Route("GET", "/console/api/subjects/{subject}/referrers", READ, console.referrer_part,
           "Who references a subject, a part of the list", "ReferrerPart",
           query=(Query("version", TEXT, "Who references this version alone"), *PART), refuses=NO_SUBJECT, lists=True),
-    Route("GET", "/console/api/names", READ, console.names, "Names behind tokens, looked for in a part of all names",
+    Route("GET", "/console/api/names", READ, console.token_names, "Names behind tokens, looked for in a part of all names",
           "NamePart", query=(Query("token", TEXTS, "One of them"), Query("after", TEXT, "Look on behind this name"),
                              Query("limit", Limit(1000), "Among how many names to look")), lists=True),
     Route("GET", "/console/api/contexts", READ, console.context_part, "Contexts, a part of the list", "ContextPart",

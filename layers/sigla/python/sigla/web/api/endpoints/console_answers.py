@@ -91,7 +91,7 @@ def graph(
     return json_answer(wire.graph(found, tells_ends=step))
 
 
-def names(exchange: Exchange, registry: Registry, *, token: Sequence[str], after: str, limit: int) -> Answer:
+def token_names(exchange: Exchange, registry: Registry, *, token: Sequence[str], after: str, limit: int) -> Answer:
     """A place among names is a name itself, perhaps of whoever changed a hidden subject: not for a key with a reach."""
     if exchange.is_for_administrators and exchange.reaches_everything:
         known, further = registry.names_among(token, after, limit)
