@@ -264,3 +264,20 @@ def test_a_primary_without_a_key_for_its_follower_is_told_to_have_one(tmp_path: 
 
 def basic(name: str, secret: str) -> str:
     return f"Basic {b64encode(f'{name}:{secret}'.encode()).decode()}"
+
+
+def test_the_exporters_of_a_primary_that_was_passed_over_do_not_begin_with_its_server(tmp_path: Path) -> None:
+    """The other region exports by then: this one asks for it before it does anything, as before the first write."""
+    with behind_a_url(always(404, "")) as nowhere, two(tmp_path) as (a, b):
+        port = str(a.port)
+        form = {"name": "line", "contextType": "NONE", "config": {"schema.registry.url": nowhere}}
+        assert a.ask("POST", "/exporters", form).status == 200
+        a.wait_for(lambda server: '"event":"exporter-started"' in server.output)
+        eventually(lambda: _end(a) == _end(b))
+        a.kill()
+        done("promote", b.url, "--force")
+        with serving(tmp_path / "a", "--port", port) as back:
+            assert roles(back) == [("primary", 1, False)]
+            assert "exporter-started" not in back.output
+        with serving(tmp_path / "a", "--port", port) as again:
+            assert "exporter-started" not in again.output, "nor once it is closed"

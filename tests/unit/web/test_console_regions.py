@@ -32,7 +32,7 @@ def store() -> Iterator[EmbeddedStore]:
 def client(store: EmbeddedStore) -> Iterator[Client]:
     with ExitStack() as until:
         views = region_alone(store, None, Guesses(FixedClock()), until).views
-        registry = Registry(store.catalog, store.bodies, FixedClock(), region_views=lambda: views)
+        registry = Registry(store.catalog, store.bodies, FixedClock(), region_views=views)
         yield Client(app.build(registry))
 
 

@@ -141,7 +141,7 @@ class _Surroundings(NamedTuple):
         if name and authenticate is not None:
             authenticate = registries.OfRegistry(name, authenticate)
         around = exporting.Surroundings(store, partial(destinations.of, store), name or settings.registry_name, tell)
-        exporters = opened.enter_context(exporting.exporting(around, begin=not second_region.follows(store)))
+        exporters = opened.enter_context(exporting.exporting(around, begin=False))
         notes = opened.enter_context(read_notes(settings, store.reads, store.clock, tell))
         return _Opened(name, address, store, authenticate, exporters, tell, notes)
 
@@ -178,6 +178,7 @@ def serve(settings: Settings, asked: Serving, environ: Mapping[str, str], announ
         members = [around.open(place, name) for name, place in _places(asked.address, settings, named).items()]
         for each in members:
             opened.callback(each.exporters.begin_to_stop)  # before the first of them is waited for
+            second_region.begin_exporters(each.store, each.exporters, is_kept=asked.region is not None)
         urls = tuple(server.url(each, secure.pair if secure else None) for each in sockets)
         served = server.told_url(sockets[0], secure.pair if secure else None)
         process_lines = [process.Process(SystemClock()).lines, *([secure.lines] if secure else ())]
@@ -262,8 +263,7 @@ def _one(
             )
         registry, _ = beside(store, settings, Ring({}, SystemClock()), quotas=quotas_of(store, settings))
         if other:
-            views = other.views
-            registry = replace(registry, control=other.control, region_views=lambda: views)
+            registry = replace(registry, control=other.control, region_views=other.views)
         build = partial(server.application, registry, options=chosen)
         if other:
             build = partial(build, table=other.table, routes=other.routes)

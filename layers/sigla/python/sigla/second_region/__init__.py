@@ -27,7 +27,7 @@ from sigla.web.local.leading import Leading
 from sigla.web.local.regions import RegionOfServer
 from sigla.web.local.role_tables import RoleTables
 
-__all__ = ["BeginsAnew", "OtherRegion", "followed", "follows", "installed_here", "region_of_server"]
+__all__ = ["BeginsAnew", "OtherRegion", "begin_exporters", "followed", "installed_here", "region_of_server"]
 
 OPEN_WITH_CREDENTIALS: Final = (
     "This server asks for no keys and has credentials for the other region (SIGLA_USER): whoever reaches it could have "
@@ -47,10 +47,11 @@ class OtherRegion(NamedTuple):
     user: str = ""
 
 
-def follows(store: EmbeddedStore) -> bool:
-    """Whether it is not the primary of two regions."""
+def begin_exporters(store: EmbeddedStore, exporters: Exporters, *, is_kept: bool) -> None:
+    """is_kept: whether a keeper begins those of two regions, once it has looked whether the other one takes writes."""
     role = store.region.role()
-    return role is not None and role.kind is not RegionKind.PRIMARY
+    if role is None or (role.writes and not is_kept):
+        exporters.start()
 
 
 def polled_follower(store: EmbeddedStore) -> PolledFollower:
@@ -109,12 +110,13 @@ def region_of_server(
     until.callback(keeper.stop)
     _begin(keeper, store, role, said.url)
     control = ServedRegion(store, keeper, polled=polled, other=other, user=said.user, installed=installed)
+    views = ServedRegionViews(store, control, other)
     return RegionOfServer(
         tables.table,
         leading.routes(),
         partial(region_lines, polled, over, keeper),
         control,
-        ServedRegionViews(store, control, other),
+        lambda: views,
         leading.close,
         lambda: keeper.begins_anew,
     )

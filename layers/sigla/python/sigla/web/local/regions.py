@@ -23,6 +23,6 @@ class RegionOfServer:
     routes: Sequence[Route]
     lines: Callable[[], Iterator[str]]
     control: RegionControl
-    views: RegionViews
+    views: Callable[[], RegionViews]
     stopping: Callable[[], None]
     begins_anew: Callable[[], str]
