@@ -75,6 +75,8 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
             eventually(lambda: follower.ask("GET", "/subjects").json == ["a", "b", "c"])
             assert registered(follower, "d", {"schema": json.dumps("double")}) == 2 * rules.BLOCK + 3
             assert role(primary)["peer"] == role(follower)["name"] != lost
+            shown = run("regions", follower.url).stdout
+            assert ("not all is brought from" in shown, "if it" in shown) == (True, False), "that is for the primary"
 
 
 def test_a_lost_follower_that_took_over_meanwhile_is_closed_and_gave_no_id_of_its_primary(tmp_path: Path) -> None:

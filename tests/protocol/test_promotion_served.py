@@ -87,6 +87,9 @@ def test_a_primary_that_is_lost_is_passed_over_and_closed_when_it_comes_back(tmp
         assert "is the primary of epoch 2, by force." in told
         assert "The other region could not be closed" in told
         assert registered(b, "orders", LONG) == rules.BLOCK + 1
+        of_b = run("regions", b.url).stdout
+        assert f"if it comes back: sigla rejoin {a.url} --primary {b.url}\n" in of_b
+        assert f"if it never does: sigla regions abandon {b.url}\n" in of_b
         with serving(tmp_path / "a", "--port", port) as back:
             refused = back.ask("POST", "/subjects/mine/versions", TEXT)
             assert (refused.status, refused.json["id"]) == (200, rules.BLOCK + 2), "it knows the new primary: sent on"

@@ -183,17 +183,29 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
                 print(f"  waits    {number} commits {what}")
         if region.get("restored"):
             print("  stopped  its table was restored to an earlier moment: `sigla rejoin` brings it back")
-        if not region.get("reconciled", True) and region["role"] == "primary" and not region["open"]:
-            print("  open     it takes no writes again before `sigla rejoin` has brought it back")
-        elif not region.get("reconciled", True):
-            print(f"  open     not all is brought from {shown_traces(region['out'])}")
-            print("           `sigla rejoin` brings it; if that never comes back, `sigla regions abandon` gives it up")
+        if not region.get("reconciled", True):
+            _print_out(region)
     if missing is not None and shown[0]["role"] == "joining":
         print("The first one joins the second one: it can be promoted once its copy is complete.")
     elif missing is not None:
         print("A forced promotion would lose nothing now." if not missing else "A forced promotion would lose now:")
         for sentence in missing:
             print(f"  {sentence}")
+
+
+def _print_out(region: dict[str, Any]) -> None:
+    """What is to be brought before it is reconciled; where it takes writes, the command for each way that may go on."""
+    here, out = region.get("store") or region["url"], region["out"]
+    if region["role"] == "primary" and not region["open"]:
+        print("  open     it takes no writes again before `sigla rejoin` has brought it back")
+        return
+    print(f"  open     not all is brought from {shown_traces(out)}")
+    if region["open"]:
+        back = [["sigla", "rejoin", each["url"] or "URL", "--primary", here] for each in out]
+        lost = ["sigla", "regions", "abandon", here, *(["NAME"] if len(out) > 1 else [])]
+        for words in back:
+            print(f"           if it comes back: {shlex.join(words)}")
+        print(f"           if it never does: {shlex.join(lost)}")
 
 
 def _role_of(region: dict[str, Any]) -> str:

@@ -94,8 +94,8 @@ def tell_abandoned(here: str, given_up: "Trace | None") -> int:
 def tell_of_force(here: str, *, is_closed: bool = False) -> None:
     """What a forced promotion means, before it is asked for. is_closed: whether it is a primary that was closed."""
     becomes = "is a primary that was closed. It is to take writes again" if is_closed else "is to become the primary"
-    tell(f"{here} {becomes} with what it has, and cannot go back then. What {MAY_BE_LOST} the other region")
-    tell("acknowledged last and this one does not have yet will not be there until that one has rejoined.")
+    tell(f"{here} {becomes} with what it has, and cannot go back then.")
+    tell(f"Until the other region has rejoined this may be missing of what it acknowledged last: {MAY_BE_LOST}.")
 
 
 def tell_of_an_older_copy() -> None:
