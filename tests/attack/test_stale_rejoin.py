@@ -1,7 +1,7 @@
 """What slept while a second run of `sigla rejoin` came to its end takes nothing away: a first run, or a sweep."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,14 @@ from sigla.regions.giving import carried_out
 from sigla.regions.nouns import Role
 from sigla.regions.refusals import RoleChanged
 from sigla.regions.rejoining import rejoined
+from sigla.regions.shipping import NotAllowed
 from sigla.registry import Registry, Resources
-from sigla.stores.dynamodb import commits, fence, ids
+from sigla.stores.dynamodb import commits, fence, ids, replaying
 from sigla.stores.dynamodb.actions import Action, delete
 from sigla.stores.dynamodb.journal import time_of
 from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.store import AwsStore
-from sigla.stores.dynamodb.table import Table
+from sigla.stores.dynamodb.table import Cancelled, Table
 from sigla.upkeep.rejoining import merge
 from tests.attack.test_rejoin_tables import THERE, Regions
 from tests.build import a_draft, a_text
@@ -232,26 +233,54 @@ def test_a_version_that_is_purged_says_no_more_of_what_it_referenced_in_the_same
     assert [*a.catalog.referrers(s("orders"))] == []
 
 
-def test_what_has_no_room_in_the_transaction_is_not_taken_away_later(
-    regions: Regions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A purged version that referenced more than goes into one transaction; the other region has it still."""
+REFERENCED = [f"r{number}" for number in range(9)]
+"""More than a transaction takes that has a dozen of actions."""
+
+
+def used(regions: Regions) -> None:
+    """A follows B, where a version references them all."""
     a, b = regions.a, regions.b
-    referenced = [f"r{number}" for number in range(9)]
-    for name in referenced:
+    for name in REFERENCED:
         regions.register(b, name, name)
-    offered = tuple(OfferedReference(name, name, Version(1)) for name in referenced)
+    offered = tuple(OfferedReference(name, name, Version(1)) for name in REFERENCED)
     at_b = Registry(b.catalog, b.bodies, regions.clock)
     at_b.register(s("using"), replace(a_draft(a_text("Using")), references=offered))
     Rejoin(regions, b, a).end()
     for _ in range(2):
         regions.turn(a, b)
+
+
+def purge(regions: Regions, at: AwsStore) -> None:
+    registry = Registry(at.catalog, at.bodies, regions.clock)
+    registry.delete_version(s("using"), Version(1))
+    registry.delete_version(s("using"), Version(1), permanent=True)
+
+
+def referred(at: AwsStore) -> list[int]:
+    return [len([*at.catalog.referrers(s(name))]) for name in REFERENCED]
+
+
+def forgets(table: Table, actions: Sequence[Action], of: AwsStore) -> bool:
+    """Whether they take away what a version has referenced there."""
+    return table.name == of.tools.table.name and any("#r#" in each.key[0] and each.kind == "Delete" for each in actions)
+
+
+@pytest.mark.parametrize("is_answered", [True, False])
+def test_what_has_no_room_in_the_transaction_is_not_taken_away_later(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch, *, is_answered: bool
+) -> None:
+    """A purged version that referenced more than goes into one transaction; the other region has it still.
+
+    is_answered: otherwise the next try finds that the commit is made.
+    """
+    a, b = regions.a, regions.b
+    used(regions)
     carried_out(promotion.forced(a.region, now=regions.clock.now()))
-    others = list[bool]()
+    others, lost = list[bool](), list[bool]()
+    transact = Table.transact
 
     def sleep(table: Table, actions: Sequence[Action]) -> None:
-        is_due = any("#r#" in each.key[0] and each.kind == "Delete" for each in actions)
-        if is_due and table.name == a.tools.table.name and not others:
+        if forgets(table, actions, a) and not others:
             others.append(True)
             close(b)
             carried_out(promotion.forced(b.region, now=regions.clock.now()))
@@ -259,14 +288,50 @@ def test_what_has_no_room_in_the_transaction_is_not_taken_away_later(
             for _ in range(2):
                 regions.turn(a, b)
 
+    def unheard(table: Table, actions: Sequence[Action]) -> None:
+        transact(table, actions)
+        if forgets(table, actions, a) and not is_answered and not lost:
+            lost.append(True)
+            head = a.tools.table.get(a.tools.places.head(s("using")))
+            raise Cancelled([head] if head else [], repeated=True)
+
     monkeypatch.setattr(commits, "MOST_ACTIONS", 12)
+    monkeypatch.setattr(Table, "transact", unheard)
     for method in (Table.write_all, Table.write_checked):
         monkeypatch.setattr(Table, method.__name__, slept(method, sleep))
-    at_a = Registry(a.catalog, a.bodies, regions.clock)
-    at_a.delete_version(s("using"), Version(1))
-    at_a.delete_version(s("using"), Version(1), permanent=True)
+    purge(regions, a)
     assert others
-    assert [len([*store.catalog.referrers(s(name))]) for store in (a, b) for name in referenced] == [1] * 18
+    assert bool(lost) != is_answered
+    assert referred(a) == referred(b) == [1] * len(REFERENCED)
+
+
+def test_a_replay_that_slept_behind_its_commit_takes_nothing_away_in_a_region_that_leads(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it leaves means nothing to readers."""
+    a, b = regions.a, regions.b
+    used(regions)
+    purge(regions, b)
+    left = list[int]()
+
+    def sleep(table: Table, actions: Sequence[Action]) -> None:
+        if forgets(table, actions, a) and not left:
+            carried_out(promotion.forced(a.region, now=regions.clock.now()))
+            left.append(rows_of_referrers(a))
+
+    monkeypatch.setattr(replaying, "MOST_ACTIONS", 12)
+    for method in (Table.write_all, Table.write_checked):
+        monkeypatch.setattr(Table, method.__name__, slept(method, sleep))
+    with suppress(NotAllowed):
+        regions.turn(a, b)
+    assert left == [rows_of_referrers(a)] != [0]
+    assert referred(a) == [0] * len(REFERENCED)
+
+
+def rows_of_referrers(at: AwsStore) -> int:
+    """Also of those that no reader believes."""
+    found, _ = at.tools.table.scan()
+    return sum("#r#" in item["pk"] for item in found)
 
 
 def slept(method: Callable[..., None], sleep: Callable[[Table, Sequence[Action]], None]) -> Callable[..., None]:
