@@ -226,6 +226,9 @@ def test_an_older_copy_of_a_primary_gives_no_id_once_more(
     assert (refused.status, refused.json["error_code"]) == (500, 50003)
     for server in (first, second):
         eventually(partial(is_told, server, id, meaning))
+    for way in ([], ["--undo"]):
+        assert "its directory is an older copy" in done("promote", second.url, *way, status=2)
+        assert not role(first)["open"]
     done("promote", second.url, "--force")
     done("rejoin", first.url, "--primary", second.url, "--report", str(tmp_path / "report"))
     eventually(lambda: is_follower(first))

@@ -11,6 +11,7 @@ from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind
 from sigla.regions.refusals import (
     GivenUp,
+    LacksItsOwn,
     NoSecondRegion,
     NotRehearsed,
     RegionsApart,
@@ -121,6 +122,24 @@ def test_a_follower_of_another_epoch_is_not_promoted(opened: Opened) -> None:
     pair.roles[0].set_role(role, replace(role, epoch=3))
     with pytest.raises(GivenUp, match="is in epoch 3"):
         carried_out(pair.planned())
+
+
+@pytest.mark.parametrize("token", ["", "of the promotion before"])
+def test_an_older_copy_of_a_primary_neither_follows_by_plan_nor_takes_writes_again(opened: Opened, token: str) -> None:
+    """It would give ids once more that the follower knows: that one goes on by force."""
+    pair = opened()
+    here, there = pair.roles
+    for role in (here, there):
+        seen = role.role()
+        assert seen
+        assert role.set_role(seen, replace(seen, token=token))
+    assert carried_out(promotion.closed(here, PRIMARY.epoch, lacks=True))
+    with pytest.raises(LacksItsOwn):
+        carried_out(pair.planned())
+    with pytest.raises(LacksItsOwn):
+        carried_out(promotion.undone(there, here))
+    assert not pair.seen[0].writes
+    assert carried_out(promotion.forced(there, now=NOW)).changed
 
 
 def test_a_registry_without_a_second_region_says_so(opened: Opened) -> None:

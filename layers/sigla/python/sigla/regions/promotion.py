@@ -26,6 +26,7 @@ from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.refusals import (
     AlreadyPromoted,
     GivenUp,
+    LacksItsOwn,
     NoSecondRegion,
     NotOneRegistry,
     NotOut,
@@ -62,8 +63,8 @@ def planned(
     url: by which the other region reaches this one, which it follows from then on; empty: by the name that it knows.
     at: where that is, if it is a table: this region knows it by its name at once, since it never asks.
 
-    Raises NoSecondRegion, NotTheFollower, GivenUp, StillJoining, WasRestored, RoleTooNew, NotRehearsed, ToRejoin before
-    anything is changed;
+    Raises NoSecondRegion, NotTheFollower, GivenUp, LacksItsOwn, StillJoining, WasRestored, RoleTooNew, NotRehearsed,
+    ToRejoin before anything is changed;
     RegionsApart, RoleChanged and StoreError then: it may be called again, or be taken back (`undone`).
     """
     ours, theirs = yield from both_roles(here, there)
@@ -71,6 +72,7 @@ def planned(
         return Promotion(ours, changed=False)
     brought = 0
     if ours.kind is not RegionKind.PRIMARY:
+        _check_lacks_nothing(theirs)
         check_promotable(ours, now)
         _check_promotable_after(ours, theirs, now)
         # One that is under way was rehearsed.
@@ -100,12 +102,16 @@ def planned(
 
 
 def undone(here: Roles, there: Roles) -> Course[Promotion]:
-    """Takes a planned promotion back that was cut off: its token first. Raises NoSecondRegion, AlreadyPromoted."""
+    """Takes a planned promotion back that was cut off: its token first.
+
+    Raises NoSecondRegion, AlreadyPromoted, LacksItsOwn.
+    """
     ours, theirs = yield from both_roles(here, there)
     if ours.kind is not RegionKind.FOLLOWER or theirs.kind is not RegionKind.PRIMARY or ours.epoch != theirs.epoch:
         raise AlreadyPromoted(epoch=max(ours.epoch, theirs.epoch))
     if theirs.open and ours.token in ("", theirs.token):  # the same at both: that of one that came to its end
         return Promotion(ours, changed=False)
+    _check_lacks_nothing(theirs)
     ours = yield from set_role(here, ours, replace(ours, token=""))
     yield from set_role(there, theirs, replace(theirs, open=True, token=""))
     return Promotion(ours, changed=True)
@@ -147,7 +153,9 @@ def closed(there: Roles, epoch: int, *, at: str = "", lacks: bool = False) -> Co
     theirs: Role | None = yield there.role
     if theirs is None or not (theirs.kind is RegionKind.PRIMARY and theirs.epoch <= epoch):
         return theirs is not None and not theirs.writes
-    role = replace(theirs, open=False, at=at or theirs.at, reconciled=theirs.reconciled and not lacks)
+    role = replace(theirs, open=False, at=at or theirs.at)
+    if lacks:
+        role = replace(role, reconciled=False, token="")
     yield from set_role(there, theirs, role)
     return True
 
@@ -285,6 +293,15 @@ def check_promotable(ours: Role, now: int) -> None:
         raise StillJoining
     if ours.armed and now < ours.armed + rules.KNOWN_MS:
         raise RoleTooNew(minutes=-((now - ours.armed - rules.KNOWN_MS) // 60_000))
+
+
+def _check_lacks_nothing(theirs: Role) -> None:
+    """Whether a primary may follow, or take writes again: not one that `closed` said to lack something.
+
+    A promotion by plan that has closed it leaves its token. Raises LacksItsOwn.
+    """
+    if theirs.is_closed and not theirs.reconciled and not theirs.token:
+        raise LacksItsOwn
 
 
 def _check_promotable_after(ours: Role, theirs: Role, now: int) -> None:

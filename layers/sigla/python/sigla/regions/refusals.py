@@ -191,7 +191,17 @@ class SeveralOut(NotPromoted):
 
 
 class NotToRejoin(NotPromoted):
-    text = "The region to rejoin is {kind} of epoch {epoch}, not before that of its primary: see `sigla regions`"
+    text = (
+        "The region to rejoin is {kind} of epoch {epoch}, not before that of its primary: see `sigla regions`. If it "
+        "is a copy of a directory that had a later state, it rejoins after the next promotion"
+    )
+
+
+class LacksItsOwn(NotPromoted):
+    text = (
+        "The primary takes no writes, since it lacks what it has acknowledged: its directory is an older copy. "
+        "`sigla promote --force` has this region go on, and `sigla rejoin` brings that one back then"
+    )
 
 
 class HasAFollower(NotPromoted):
