@@ -1,23 +1,20 @@
 """The region that is followed, asked over HTTP: a `ports.primary.Primary`, and where requests are sent on to."""
 
 import json
-from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
 from threading import Lock
 from typing import Final
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock, Moment
 from sigla.ports.primary import FOLLOWER, PAIR, Forwarded, NextAsked, NextTold, NotSent
 from sigla.regions import wire
 from sigla.regions.refusals import NotFollowed
-from sigla.remote.client import trusting
+from sigla.remote.addresses import RegionAddress, basic_authorization
 from sigla.remote.connections import RemoteConnection, RemoteLimits, answer_pieces, whole_answer
-from sigla.remote.failures import RemoteMisused
-from sigla.remote.urls import is_url, shown_url
 
 JOURNAL: Final = "/regions/journal"
 COPY: Final = "/regions/copy"
@@ -44,13 +41,9 @@ class RemotePrimary:
     """
 
     def __init__(self, url: str, credentials: str, clock: Clock, *, pair: str = "") -> None:
-        if not is_url(url):
-            raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: such a URL is http://HOST:PORT.")
-        self.shown = shown_url(url)
-        parts = urlsplit(url)
-        self._tls = trusting() if parts.scheme == "https" else None
-        self._host, self._port, self._path = parts.hostname or "", parts.port, parts.path.rstrip("/")
-        said = f"Basic {b64encode(credentials.encode()).decode()}"
+        self._address = RegionAddress(url, clock)
+        self.shown = self._address.shown
+        said = basic_authorization(credentials)
         self._headers = {"Authorization": said} if credentials else {}
         self._pair = pair
         self._own = ({FOLLOWER: said} if credentials else {}) | ({PAIR: pair} if pair else {})
@@ -152,7 +145,7 @@ class RemotePrimary:
             except OSError as silence:
                 raise NotSent(f"{self.shown} cannot be connected to ({silence})") from silence
             try:
-                connection.request(method, self._path + target, body or None, dict(headers))
+                connection.request(method, self._address.path + target, body or None, dict(headers))
                 answer = connection.getresponse()
                 said = {name.lower(): value for name, value in answer.getheaders()}
                 return Forwarded(answer.status, said, whole_answer(answer, limits.longest))
@@ -177,7 +170,7 @@ class RemotePrimary:
     @contextmanager
     def _under_way(self, limits: RemoteLimits) -> Iterator[RemoteConnection]:
         """Raises NotSent once all is over."""
-        with closing(RemoteConnection(self._host, self._port, limits, self._clock, self._tls)) as connection:
+        with closing(self._address.connection(limits)) as connection:
             with self._lock:
                 if self._over:
                     raise NotSent("nothing is asked any more")
@@ -190,7 +183,7 @@ class RemotePrimary:
 
     def _asked(self, connection: RemoteConnection, target: str) -> HTTPResponse:
         """Raises NotFollowed where it refuses, StoreError where it fails."""
-        connection.request("GET", self._path + target, headers=self._headers)
+        connection.request("GET", self._address.path + target, headers=self._headers)
         answer = connection.getresponse()
         if answer.status == 200:
             return answer

@@ -1,12 +1,10 @@
 """Another region of the registry, served by `sigla serve`, over HTTP: its role, and what an administrator asks."""
 
 import json
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from http.client import HTTPException
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 from sigla.errors import StoreError
 from sigla.ports.clock import Clock
@@ -15,10 +13,8 @@ from sigla.ports.replaying import Shipment
 from sigla.regions import wire
 from sigla.regions.nouns import Role
 from sigla.regions.replay import JournalPlace
-from sigla.remote.client import trusting
-from sigla.remote.connections import RemoteConnection, RemoteLimits, whole_answer
-from sigla.remote.failures import RemoteMisused
-from sigla.remote.urls import is_url, shown_url
+from sigla.remote.addresses import RegionAddress, basic_authorization
+from sigla.remote.connections import RemoteLimits, whole_answer
 
 REGION: Final = "/regions"
 PATIENCE_S: Final = 5.0
@@ -50,16 +46,11 @@ class RemoteRegion:
     """
 
     def __init__(self, url: str, credentials: str, clock: Clock) -> None:
-        if not is_url(url):
-            raise RemoteMisused(f"Invalid URL of a registry {shown_url(url)}: such a URL is http://HOST:PORT.")
-        self.shown = shown_url(url)
-        parts = urlsplit(url)
-        self._tls = trusting() if parts.scheme == "https" else None
-        self._host, self._port, self._path = parts.hostname or "", parts.port, parts.path.rstrip("/")
+        self._address = RegionAddress(url, clock)
+        self.shown = self._address.shown
         self._headers = {"Content-Type": "application/json"}
         if credentials:
-            self._headers["Authorization"] = f"Basic {b64encode(credentials.encode()).decode()}"
-        self._clock = clock
+            self._headers["Authorization"] = basic_authorization(credentials)
 
     def report(self) -> RegionReport:
         form = self._asked("GET", REGION)
@@ -111,9 +102,9 @@ class RemoteRegion:
     def _answered(self, method: str, path: str, form: object = None, *, patience_s: float = PATIENCE_S) -> bytes:
         limits = RemoteLimits(patience_s, patience_s, longest=MOST_BYTES)
         body = None if form is None else json.dumps(form)
-        with closing(RemoteConnection(self._host, self._port, limits, self._clock, self._tls)) as connection:
+        with closing(self._address.connection(limits)) as connection:
             try:
-                connection.request(method, self._path + path, body, self._headers)
+                connection.request(method, self._address.path + path, body, self._headers)
                 answer = connection.getresponse()
                 body_told = whole_answer(answer, limits.longest)
             except (OSError, HTTPException) as silence:
