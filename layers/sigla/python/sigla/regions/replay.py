@@ -10,7 +10,8 @@ be there before. What several of them share (counts of an id's holders, who refe
 any order.
 """
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -51,6 +52,14 @@ def verdict_in_order(told: JournalPlace, before: str, end: JournalPlace, standin
     if told.position > end.position + 1:
         return Verdict.EARLY
     return Verdict.CARRY_OUT if before == end.hash else Verdict.DIVERGES
+
+
+def last_common(end: int, is_same: Callable[[int], bool]) -> int:
+    """The last row that two journals of one order both have. end: of the shorter one. is_same: whether both have a row.
+
+    Each row tells the hash of all before it: what differs once differs from there on.
+    """
+    return bisect_right(range(1, end + 1), 0, key=lambda position: int(not is_same(position)))
 
 
 class Move(NamedTuple):

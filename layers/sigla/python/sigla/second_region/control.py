@@ -37,7 +37,7 @@ from sigla.regions.refusals import (
     RegionsApart,
     RoleChanged,
 )
-from sigla.regions.replay import JournalPlace
+from sigla.regions.replay import JournalPlace, last_common
 from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
@@ -259,13 +259,10 @@ class ServedRegion:
         return ""
 
     def _common(self, there: RemoteRegion) -> int:
-        """The last row that both journals have: each row tells the hash of all before it."""
-        low, high = 0, min(self._store.journal.end(), there.report().journal.position)
-        while low < high:
-            middle = (low + high + 1) // 2
-            same = there.place(middle) == self._store.journal.place(middle)
-            low, high = (middle, high) if same else (low, middle - 1)
-        return low
+        """The last row that both journals have."""
+        here = self._store.journal
+        end = min(here.end(), there.report().journal.position)
+        return last_common(end, lambda position: there.place(position) == here.place(position))
 
     def _role(self) -> Role:
         """Raises NoSecondRegion."""

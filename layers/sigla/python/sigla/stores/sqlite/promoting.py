@@ -17,7 +17,7 @@ from sigla.regions.draining import OrderedDrain
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind
 from sigla.regions.promotion import Promotion
-from sigla.regions.replay import JournalPlace
+from sigla.regions.replay import JournalPlace, last_common
 from sigla.regions.shipping import NotAllowed
 from sigla.registry.resources import Resources
 from sigla.stores.sqlite.journal import hash_of
@@ -51,13 +51,10 @@ class DirectoryPair:
         return self.drain.differences()
 
     def missing(self) -> Iterator[Shipment]:
-        """From the first row on that differs: each row tells the hash of all before it."""
-        low, high = 0, min(_end(self._here).position, _end(self._there).position)
-        while low < high:
-            middle = (low + high + 1) // 2
-            same = self._form(self._here, middle) == self._form(self._there, middle)
-            low, high = (middle, high) if same else (low, middle - 1)
-        return self._there.shipper().shipments(low)
+        """From the first row on that differs."""
+        here, there = self._here.journal, self._there.journal
+        end = min(here.end(), there.end())
+        return self._there.shipper().shipments(last_common(end, lambda at: here.place(at) == there.place(at)))
 
     def make_way(self, shipments: Sequence[Shipment]) -> None:
         """What is refused here becomes a tombstone at once."""
@@ -74,9 +71,6 @@ class DirectoryPair:
 
     def bring_back(self) -> None:
         """Both servers are stopped: no client has written."""
-
-    def _form(self, store: "EmbeddedStore", position: int) -> bytes:
-        return next(store.journal.forms(position - 1))[1]
 
     def _check_follows(self) -> None:
         role = self._here.region.role()
