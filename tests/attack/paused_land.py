@@ -282,7 +282,7 @@ def command(land: Land, *words: str, paused: Paused = unpaused, silent: frozense
         land._note_role(table, None)
     begun, wrote, out = len(land.known.roles) - 2, list[tuple[str, Role]](), io.StringIO()
     args = PARSER.parse_args([*words, "--yes"])
-    args.report = SimpleNamespace(open=lambda *_, **__: io.StringIO())
+    args.report = SimpleNamespace(open=lambda *_, **__: io.StringIO(), exists=lambda: True)
     _opening.append(lambda address: land.store(address.names, paused, silent=silent, wrote=wrote))
     try:
         with redirect_stdout(out), redirect_stderr(io.StringIO()):
