@@ -216,7 +216,8 @@ def test_the_first_version_of_an_adopted_id_writes_its_schema_anew(
     b, asked = regions.b, []
     carried_out(promotion.forced(b.region, now=regions.clock.now()))
     bodies = tiers_before(b.bodies, regions.clock)
-    registry = Registry(AdoptedIds(b.catalog, bodies, given_before(b.region.look)), bodies, regions.clock)
+    adopting = AdoptedIds(b.catalog, bodies, given_before(b.region.look), replays_sleep=True)
+    registry = Registry(adopting, bodies, regions.clock)
     for number in (7, 8):
         b.bodies.put(BodyKey(DEFAULT_CONTEXT, SchemaId(number)), a_body(a_schema(number)))
         with metered(regions.clients, (), 0.0) as meter:

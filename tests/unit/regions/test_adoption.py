@@ -42,6 +42,13 @@ def test_an_id_of_before_is_read_and_given_again_for_the_same_text(store: Embedd
     assert registry.register(s("other"), a_draft(a_text("Other"))).id == 100_001
 
 
+def test_the_body_of_an_adopted_id_stays_as_the_region_that_follows_has_it(store: EmbeddedStore) -> None:
+    """No replay of a server sleeps that could replace it."""
+    before = store.bodies.get(BEFORE)
+    assert registry_of(store).register(s("later"), a_draft(a_text("Before"))).id == BEFORE.id
+    assert store.bodies.get(BEFORE) == before
+
+
 @pytest.mark.parametrize("is_handed", [False, True])
 def test_an_id_that_an_import_has_brought_means_something_only_where_it_was_handed_over(
     store: EmbeddedStore, *, is_handed: bool

@@ -82,7 +82,16 @@ class OtherRegionParts:
         look, marked = self.store.region.look, self.store.handed_ids.is_marked
         before, out = given_before(look), out_since(look)
         adopts, buried = self.standing.adopts, self.store.catalog.buried
-        return AdoptedIds(concluding, registry.bodies, before, adopts, is_out=out, is_marked=marked, buried=buried)
+        return AdoptedIds(
+            concluding,
+            registry.bodies,
+            before,
+            adopts,
+            is_out=out,
+            is_marked=marked,
+            buried=buried,
+            replays_sleep=True,
+        )
 
 
 def region_views(settings: Settings, store: "AwsStore", clients: "Clients") -> RegionViews:

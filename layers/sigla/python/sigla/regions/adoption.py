@@ -11,8 +11,9 @@ holds of ids that were drawn. One that was brought may be brought again with ano
 an import was refused: so of tables its body is adopted only where that region has handed it over (`ports.handed_ids`).
 Servers need no mark: what is refused there becomes a tombstone.
 
-Once a version is committed under such an id, its body is another one than before: a replay in AWS that has slept since
-this region followed may have decided to replace it, by an import of the other region that brought the same id.
+Once a version is committed under such an id in a table, its body is another one than before: a replay in AWS that has
+slept since this region followed may have decided to replace it, by an import of the other region that brought the same
+id. That of a server sleeps in no other process, and its body stays as the region that follows has it.
 
 What is not here at all may be in the region that was passed over: until that is back, or given up, such an id is not
 told to mean nothing.
@@ -47,7 +48,8 @@ class AdoptedIds(CatalogInFront):
     adopts: whether there may be some; before anything else is asked. is_out: whether a region that is out may have
     given an id, or any, to subjects of which nothing is known here. is_marked: as of `HandedIds`. buried: as of
     `ports.Inventory`: an id that was deleted for good means what it did while its body stands, for an import may have
-    brought it back; but no content gets it again.
+    brought it back; but no content gets it again. replays_sleep: whether a replay may have decided to replace a body,
+    and do so after this region was promoted.
     """
 
     def __init__(
@@ -60,6 +62,7 @@ class AdoptedIds(CatalogInFront):
         is_out: Callable[[BodyKey | None], bool] = lambda _: False,
         is_marked: IsMarked = lambda _key, _guid, over: not over,
         buried: Callable[[Iterable[BodyKey]], Collection[BodyKey]] = lambda _: (),
+        replays_sleep: bool = False,
     ) -> None:
         super().__init__(catalog)
         self._bodies = bodies
@@ -68,6 +71,7 @@ class AdoptedIds(CatalogInFront):
         self._is_out = is_out
         self._is_marked = is_marked
         self._buried = buried
+        self._replays_sleep = replays_sleep
         self._by_content = BoundedMemory[BodyKey, Guid](REMEMBERED)
 
     def commit(self, change: Change) -> tuple[BodyKey, ...]:
@@ -117,7 +121,8 @@ class AdoptedIds(CatalogInFront):
         found = (key for key in named if not self._catalog.speaker(key) and self._adopted(key))
         for key in found:
             if not self._buried((key,)):
-                self._by_content.keep(key, guid)
+                if self._replays_sleep:
+                    self._by_content.keep(key, guid)
                 return key.id
         return None
 
