@@ -264,3 +264,27 @@ def test_names_take_the_place_of_tokens_and_others_are_looked_for(registry: Serv
     expect(history.get_by_text("A token as")).to_have_count(0)
     expect(page.get_by_role("button", name="Look through more names")).to_have_count(0)
     assert asked == ["token=p0&token=p1&limit=60", "token=p0&token=p1&limit=1000&after=ada"]
+
+
+def test_where_only_some_readers_were_looked_at_it_says_so(registry: Server, opened: Opens) -> None:
+    page = paid(opened(registry, None))
+    read = {"day": "2026-11-28", "by": "anyone"}
+    version = {"version": 2, "id": 4, "deleted": False, "records": [], "reads": [read], "more": True}
+    usage = {"subject": "customers-value", "since": "2026-11-01", "found": [version], "limits": []}
+    page.route(re.compile(r"/customers-value/usage\?"), lambda route: route.fulfill(json=usage))
+
+    def with_others(route: Route) -> None:
+        told = route.fetch().json()
+        told["reads"] |= {"versions": 2, "readers": 20, "more": True, "since": "2026-11-01", "last": read}
+        route.fulfill(json=told)
+
+    page.route(re.compile(r"/customers-value/stakes\?"), with_others)
+    page.goto(f"{registry.url}/console/subjects/customers-value")
+    page.get_by_role("button", name="Show usage").click()
+    expect(page.get_by_role("region", name="Reads")).to_contain_text(
+        "and others, later ones perhaps among them: sigla usage --subject customers-value tells all"
+    )
+    page.get_by_role("button", name="Delete subject").click()
+    expect(page.get_by_role("dialog")).to_contain_text(
+        "At least 20 readers asked for its ids, one of them on 2026-11-28"
+    )

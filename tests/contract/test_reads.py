@@ -10,7 +10,7 @@ from sigla.ports.reads import KEPT_DAYS, LastRead, Read
 from tests.build import NOW
 from tests.contract.conftest import Stores
 
-ONE, TWO = (BodyKey(".", SchemaId(number)) for number in (1, 2))
+ONE, TWO, THREE = (BodyKey(".", SchemaId(number)) for number in (1, 2, 3))
 KEPT_MS = 400 * DAY_MS
 TODAY, TOMORROW = day_of(NOW), day_of(NOW + DAY_MS)
 
@@ -54,6 +54,17 @@ def test_the_last_reader_comes_first(stores: Stores) -> None:
     for days, subject in enumerate(("b", "c", "a")):
         note(stores, Read(ONE, subject, ""), at=NOW + days * DAY_MS)
     assert [read.subject for read in stores.reads.last([ONE])[ONE]] == ["a", "c", "b"]
+
+
+def test_of_many_readers_some_are_told_and_that_there_are_others(stores: Stores) -> None:
+    for days, name in enumerate(("ada", "bob", "eve")):
+        note(stores, Read(ONE, "", name), Read(TWO, "", "ada"), at=NOW + days * DAY_MS)
+    everything = stores.reads.last([ONE])[ONE]
+    told = stores.reads.some([ONE, TWO, THREE], 2)
+    assert set(told[ONE].found) < set(everything)
+    assert [each.day for each in told[ONE].found] == sorted((each.day for each in told[ONE].found), reverse=True)
+    assert [(len(each.found), each.goes_on) for each in told.values()] == [(2, True), (1, False), (0, False)]
+    assert stores.reads.some([ONE], 3) == {ONE: (everything, False)}
 
 
 def test_the_first_note_of_all_says_since_when_there_are_any(stores: Stores) -> None:

@@ -15,7 +15,7 @@ from infra.trips import Rounds
 from sigla.associations.nouns import WEAK, Association, Resource
 from sigla.keks import records
 from sigla.keks.nouns import Kek
-from sigla.model import BodyKey, Config, Reference, Settings, Subject, Version
+from sigla.model import BodyKey, Config, Reference, SchemaId, Settings, Subject, Version
 from sigla.ports.log import LogEntry, Matter
 from sigla.registry.fields import MOST_PAID
 from sigla.stores.dynamodb import histories, items
@@ -135,7 +135,16 @@ def principal_rows(places: Places) -> Iterable[Action]:
         yield put(places.principal(f"team-{at:04}-producer"), sets)
 
 
+def read_rows(places: Places) -> Iterable[Action]:
+    """Each reader has named a subject of its own."""
+    for at in range(MANY):
+        by, subject = f"p{at:016x}", f"a-subject-of-a-team-that-reads-{at:05}-value"
+        sets = {"by": by, "subject": subject, "day": "2026-11-28", "expires": 2 * NOW // 1000}
+        yield put(places.read(BodyKey(".", SchemaId(2)), subject, by), sets)
+
+
 ROWS: Final = (
+    read_rows,
     principal_rows,
     context_rows,
     settings_rows,
@@ -217,11 +226,11 @@ def test_who_refers_to_a_subject_costs_the_same_however_many_do(crowded: Functio
 @pytest.mark.parametrize(
     "calls",
     [
-        ("subjects/long-value/stakes",),
-        ("subjects/long-value/stakes?version=5000", "ids/2?limit=2"),
-        ("subjects/a-value/stakes",),
-        ("subjects/a-value/stakes?version=1", "ids/1?limit=2"),
-        ("subjects/long-value/usage?limit=10",),
+        ("subjects/long-value/stakes?tokens=true",),
+        ("subjects/long-value/stakes?version=5000&tokens=true", "ids/2?limit=2"),
+        ("subjects/a-value/stakes?tokens=true",),
+        ("subjects/a-value/stakes?version=1&tokens=true", "ids/1?limit=2"),
+        ("subjects/long-value/usage?tokens=true&limit=10",),
         ("subjects?names=true&limit=21&subjectPrefix=", "settings?limit=20&subjectPrefix=&after=%3A.%3A"),
         (
             "subjects?names=true&limit=21&subjectPrefix=%3A.eu%3A",
@@ -236,6 +245,18 @@ def test_a_question_costs_the_same_however_much_hangs_on_it(crowded: Functions, 
         sum(cost(crowded, f"GET /console/api/{call}", rounds_of(f"/console/api/{call}"))[0] for call in calls)
         <= MOST_UNITS
     )
+
+
+def test_of_the_readers_of_an_id_some_are_told_however_many_there_are(crowded: Functions) -> None:
+    tokens = "tokens=true"
+    call = f"GET /console/api/subjects/long-value/usage?{tokens}&limit=10"
+    units, answer = cost(crowded, call, rounds_of("/usage?"))
+    assert units <= MOST_UNITS
+    assert [(len(each["reads"]), each["more"]) for each in answer.json["found"]] == [(20, True)] * 10
+    for call in ("stakes?", "stakes?version=5000&"):
+        units, answer = cost(crowded, f"GET /console/api/subjects/long-value/{call}{tokens}", rounds_of(f"/{call}"))
+        assert units <= MOST_UNITS
+        assert (answer.json["reads"]["readers"], answer.json["reads"]["more"]) == (20, True)
 
 
 def test_what_hangs_on_a_subject_is_told_as_a_part(crowded: Functions) -> None:

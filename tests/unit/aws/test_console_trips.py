@@ -230,8 +230,7 @@ def test_what_is_in_force_is_one_trip_and_few_units(functions: Functions, scope:
     """Its own settings, those of its context, of the default context and of all contexts, and the head beside them."""
     with metered(functions.clients, (ASK,)) as meter:
         answer: Any = functions.client()("GET", f"/console/api/in-force/{scope}")
-    assert answer.status == 200, answer.text
-    assert meter.seen == (ASK,)
+    assert (answer.status, meter.seen) == (200, (ASK,)), answer.text
     assert meter.read <= 6
 
 
@@ -304,6 +303,12 @@ def expect_rounds(client: Client, functions: Functions, target: str, rounds: Rou
     assert meter.seen == rounds, target
     assert meter.read <= MOST_UNITS, target
     return answer.json
+
+
+def test_usage_of_ten_versions_with_an_id_each_is_two_trips(functions: Functions) -> None:
+    target = "/console/api/subjects/long-value/usage?tokens=true&limit=10"
+    told = expect_rounds(functions.client(), functions, target, (ASK * 2 + QUERY, ASK + QUERY * 10))
+    assert len({each["id"] for each in told["found"]}) == 10
 
 
 def attributed_to(functions: Functions, subject: str) -> None:

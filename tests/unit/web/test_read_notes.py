@@ -11,7 +11,7 @@ from sigla.errors import StoreError
 from sigla.model import BodyKey, SchemaId
 from sigla.observe import Seen
 from sigla.ports.clock import day_of
-from sigla.ports.reads import LastRead, Read
+from sigla.ports.reads import LastRead, Read, SomeReads, some_of
 from sigla.web.threads import read_notes
 from sigla.web.threads.read_notes import ReadNotes
 from tests.build import NOW, FixedClock
@@ -44,6 +44,9 @@ class Kept:
 
     def last(self, keys: Sequence[BodyKey]) -> Mapping[BodyKey, list[LastRead]]:
         return {key: [] for key in keys}
+
+    def some(self, keys: Sequence[BodyKey], most: int) -> Mapping[BodyKey, SomeReads]:
+        return some_of(self.last(keys), most)
 
     def since(self) -> str:
         return ""

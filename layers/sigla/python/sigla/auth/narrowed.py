@@ -39,7 +39,7 @@ from sigla.ports.glances import AssociationPlace, ReferrerPlace
 from sigla.ports.in_front import CatalogInFront
 from sigla.ports.lists import Looked
 from sigla.ports.log import LogEntry
-from sigla.ports.reads import LastRead, NoReads, Reads
+from sigla.ports.reads import LastRead, NoReads, Reads, SomeReads, some_of
 from sigla.ports.subjects import Snapshot, VersionKey
 from sigla.rules import names
 
@@ -317,6 +317,10 @@ class NarrowedReads:
     def last(self, keys: Sequence[BodyKey]) -> Mapping[BodyKey, list[LastRead]]:
         found = self._reads.last(keys)
         return {key: [read for read in reads if self._shows(read.subject)] for key, reads in found.items()}
+
+    def some(self, keys: Sequence[BodyKey], most: int) -> Mapping[BodyKey, SomeReads]:
+        """Reads all: that there are others may be told of what is within alone."""
+        return some_of(self.last(keys), most)
 
     def _shows(self, named_subject: str) -> bool:
         return not named_subject or self._reach.includes(names.subject(named_subject))

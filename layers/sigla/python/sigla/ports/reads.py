@@ -28,6 +28,13 @@ class LastRead(NamedTuple):
     day: str
 
 
+class SomeReads(NamedTuple):
+    """Reads of an id, the last one first of those that were looked at. goes_on: whether there are others."""
+
+    found: list[LastRead]
+    goes_on: bool
+
+
 class Reads(Protocol):
     """Notes of reads by id. All raise StoreError. A later day is never replaced by an earlier one.
 
@@ -43,6 +50,10 @@ class Reads(Protocol):
 
     def last(self, keys: Sequence[BodyKey]) -> Mapping[BodyKey, list[LastRead]]:
         """What is noted of ids, the last one first."""
+        ...
+
+    def some(self, keys: Sequence[BodyKey], most: int) -> Mapping[BodyKey, SomeReads]:
+        """What is noted of each, as far as so many readers: which of them is the store's own choice."""
         ...
 
     def since(self) -> str:
@@ -64,6 +75,9 @@ class NoReads:
     def last(self, keys: Sequence[BodyKey]) -> Mapping[BodyKey, list[LastRead]]:
         return {key: [] for key in keys}
 
+    def some(self, keys: Sequence[BodyKey], most: int) -> Mapping[BodyKey, SomeReads]:
+        return some_of(self.last(keys), most)
+
     def since(self) -> str:
         return ""
 
@@ -73,3 +87,8 @@ class NoReads:
 
 def newest_first(found: Collection[LastRead]) -> list[LastRead]:
     return sorted(sorted(found), key=lambda read: read.day, reverse=True)
+
+
+def some_of(found: Mapping[BodyKey, list[LastRead]], most: int) -> dict[BodyKey, SomeReads]:
+    """The last ones of all that is noted."""
+    return {key: SomeReads(reads[:most], len(reads) > most) for key, reads in found.items()}

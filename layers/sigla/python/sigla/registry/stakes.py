@@ -10,24 +10,28 @@ from typing import Final, NamedTuple
 
 from sigla.errors import SubjectNotFound
 from sigla.model import BodyKey, Referrer, Row, Subject, Version
-from sigla.ports.reads import LastRead
+from sigla.ports.reads import LastRead, SomeReads
 from sigla.registry.lookup import is_known
 from sigla.registry.parts import ListPart, part_of
 from sigla.registry.resources import Resources
 from sigla.registry.side_by_side import beside_its_view, both
-from sigla.registry.usages import last_reads
+from sigla.registry.usages import MOST_READERS_PAID, last_reads
 
 
 class Most(NamedTuple):
-    """How much is looked at: versions from the highest down, referrers, and of how many versions who has read them."""
+    """How much is looked at: versions from the highest down, referrers, and of how many versions who has read them.
+
+    readers: of each of these; None: all.
+    """
 
     versions: int
     referrers: int
     read: int
+    readers: int | None = None
 
 
 MOST: Final = Most(versions=10_000, referrers=100, read=1000)
-MOST_PAID: Final = Most(versions=20, referrers=5, read=7)
+MOST_PAID: Final = Most(versions=20, referrers=5, read=7, readers=MOST_READERS_PAID)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +46,19 @@ class Stakes:
     versions: ListPart[Row]
     referrers: ListPart[tuple[Version, Referrer]]
     looked: int
-    reads: Mapping[BodyKey, list[LastRead]]
+    reads: Mapping[BodyKey, SomeReads]
     since: str
 
     @property
     def readers(self) -> list[LastRead]:
         """What each principal has read last, the latest first."""
-        reads = sorted((each for some in self.reads.values() for each in some), key=lambda each: each.day)
+        reads = sorted((each for some in self.reads.values() for each in some.found), key=lambda each: each.day)
         return sorted({each.by: each for each in reads}.values(), key=lambda each: each.day, reverse=True)
+
+    @property
+    def has_more_readers(self) -> bool:
+        """Whether there are others than were looked at."""
+        return any(some.goes_on for some in self.reads.values())
 
 
 class _VersionsRead(NamedTuple):
@@ -57,7 +66,7 @@ class _VersionsRead(NamedTuple):
 
     versions: ListPart[Row]
     looked: int
-    reads: Mapping[BodyKey, list[LastRead]]
+    reads: Mapping[BodyKey, SomeReads]
     since: str
 
 
@@ -79,7 +88,7 @@ def stakes(resources: Resources, subject: Subject, version: Version | None = Non
             rows = [*versions.found[: most.read]]
         else:
             versions, rows = both(resources, lambda: listed(of), lambda: named(of))
-        reads, since = last_reads(resources, [BodyKey(of.context, row.id) for row in rows])
+        reads, since = last_reads(resources, [BodyKey(of.context, row.id) for row in rows], most.readers)
         return _VersionsRead(versions, len(rows), reads, since)
 
     def referrers(of: Subject) -> ListPart[tuple[Version, Referrer]]:

@@ -12,12 +12,15 @@ from sigla.journal.log_entries import time_text
 from sigla.model import LATEST, BodyKey, Row, Subject, Version
 from sigla.ports.audits import FoundRecords, Occurrence
 from sigla.ports.clock import day_of
-from sigla.ports.reads import KEPT_DAYS, LastRead
+from sigla.ports.reads import KEPT_DAYS, LastRead, SomeReads
 from sigla.registry.audits import unpacked
 from sigla.registry.lookup import is_known
 from sigla.registry.parts import part_of
 from sigla.registry.resources import Resources
 from sigla.registry.side_by_side import beside_its_view, both
+
+MOST_READERS_PAID: Final = 20
+"""So many readers of each id are looked at where each read costs money: of ten ids that is ten read units."""
 
 CACHING: Final = (
     "Clients ask for an id once and keep it as long as they live: one that runs may use what it read long ago."
@@ -41,11 +44,12 @@ OWN_ALONE: Final = "Reads for subjects that you may not read are left out."
 
 @dataclass(frozen=True, slots=True)
 class VersionUsage:
-    """reads: of its id, the last one first. records: of its id, by topic."""
+    """reads: of its id, the last one first. records: of its id, by topic. has_more_reads: whether there are others."""
 
     row: Row
     reads: tuple[LastRead, ...]
     records: tuple[Occurrence, ...] = ()
+    has_more_reads: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,8 @@ def usage_part(resources: Resources, subject: Subject, below: Version | None, mo
 
     def told(of: Subject) -> tuple[Usage, bool]:
         listed = part_of(resources.catalog.versions_below(of, below, glance=most + 1), most)
-        return _usage_of(resources, of, listed.found), listed.goes_on
+        most_readers = MOST_READERS_PAID if resources.pays_for_reads else None
+        return _usage_of(resources, of, listed.found, most_readers), listed.goes_on
 
     view, found = beside_its_view(resources, subject, told)
     if not is_known(view, deleted=True):
@@ -100,11 +105,11 @@ def usage_part(resources: Resources, subject: Subject, below: Version | None, mo
     return found
 
 
-def _usage_of(resources: Resources, subject: Subject, rows: Sequence[Row]) -> Usage:
+def _usage_of(resources: Resources, subject: Subject, rows: Sequence[Row], most_readers: int | None = None) -> Usage:
     keys = [BodyKey(subject.context, row.id) for row in rows]
     (reads, since), (audit, is_damaged) = both(
         resources,
-        lambda: last_reads(resources, keys),
+        lambda: last_reads(resources, keys, most_readers),
         lambda: _last_audit(resources, keys),
     )
     records: dict[BodyKey, list[Occurrence]] = {}
@@ -112,16 +117,29 @@ def _usage_of(resources: Resources, subject: Subject, rows: Sequence[Row]) -> Us
         if resources.audits.shows(each.key.context, each.topic):
             records.setdefault(each.key, []).append(each)
     found = tuple(
-        VersionUsage(row, tuple(reads[key]), tuple(sorted(records.get(key, ()), key=attrgetter("topic"))))
+        VersionUsage(
+            row,
+            tuple(reads[key].found),
+            tuple(sorted(records.get(key, ()), key=attrgetter("topic"))),
+            reads[key].goes_on,
+        )
         for row, key in zip(rows, keys, strict=True)
     )
     return Usage(subject, found, since, not resources.reads.is_narrowed, audit, is_damaged)
 
 
-def last_reads(resources: Resources, keys: Iterable[BodyKey]) -> tuple[Mapping[BodyKey, list[LastRead]], str]:
-    """Who read these ids, the last one first, and since when that is noted."""
+def last_reads(
+    resources: Resources, keys: Iterable[BodyKey], most: int | None
+) -> tuple[Mapping[BodyKey, SomeReads], str]:
+    """Who read these ids, the last one first, and since when that is noted. most: readers of each; None: all."""
     distinct = list(dict.fromkeys(keys))
-    return both(resources, lambda: resources.reads.last(distinct), resources.reads.since)
+
+    def told() -> Mapping[BodyKey, SomeReads]:
+        if most is not None:
+            return resources.reads.some(distinct, most)
+        return {key: SomeReads(reads, goes_on=False) for key, reads in resources.reads.last(distinct).items()}
+
+    return both(resources, told, resources.reads.since)
 
 
 def _last_audit(resources: Resources, keys: Collection[BodyKey]) -> tuple[FoundRecords | None, bool]:
@@ -223,6 +241,7 @@ def _version_form(each: VersionUsage, names: Mapping[str, str], retention_ms: Ma
         "deleted": row.deleted,
         "reads": [form_of_read(read, names) for read in each.reads],
         "records": [_record_form(record, retention_ms) for record in each.records],
+        **({"more": True} if each.has_more_reads else {}),
     }
 
 

@@ -252,6 +252,7 @@ class OwnReads:
         self._note = ownership.doing(reads.note)
         self._ownership = ownership
         self.last = ownership.asking(reads.last)
+        self.some = ownership.asking(reads.some)
         self.since = ownership.asking(reads.since)
         self.count_of = ownership.asking(reads.count_of)
 

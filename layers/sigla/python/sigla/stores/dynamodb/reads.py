@@ -7,6 +7,8 @@ written once a day, however many instances note the same.
 from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
+from itertools import islice
 from typing import Final
 
 from sigla import keys
@@ -14,13 +16,13 @@ from sigla.changes import Author
 from sigla.changes.kinds import DAY_MS
 from sigla.model import BodyKey
 from sigla.ports.clock import day_of
-from sigla.ports.reads import KEPT_DAYS, LastRead, Read, newest_first
+from sigla.ports.reads import KEPT_DAYS, LastRead, Read, SomeReads, newest_first
 from sigla.stores.dynamodb.actions import ABSENT, Condition, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.principals import AwsPrincipals
 from sigla.stores.dynamodb.table import Cancelled, Table
 
-AT_ONCE: Final = 8
+AT_ONCE: Final = 16
 """Queries that are made side by side."""
 
 
@@ -55,8 +57,11 @@ class AwsReads:
                     self._table.update(update(place, sets, when=ABSENT if found is None else earlier))
 
     def last(self, keys: Sequence[BodyKey]) -> Mapping[BodyKey, list[LastRead]]:
-        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="reads") as executor:
-            return dict(zip(keys, executor.map(self._last_of, keys), strict=True))
+        return {key: newest_first([*reads]) for key, reads in self._side_by_side(keys, None).items()}
+
+    def some(self, keys: Sequence[BodyKey], most: int) -> Mapping[BodyKey, SomeReads]:
+        found = self._side_by_side(keys, most + 1)
+        return {key: SomeReads(newest_first(reads[:most]), len(reads) > most) for key, reads in found.items()}
 
     def since(self) -> str:
         found = self._table.get(self._places.reads_begun())
@@ -65,7 +70,12 @@ class AwsReads:
     def count_of(self, principal: str, first: str) -> int | None:  # noqa: ARG002 - rows are found by their ids alone
         return None
 
-    def _last_of(self, key: BodyKey) -> list[LastRead]:
+    def _side_by_side(self, keys: Sequence[BodyKey], glance: int | None) -> Mapping[BodyKey, list[LastRead]]:
+        """glance: so many of each; None: all."""
+        with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="reads") as executor:
+            return dict(zip(keys, executor.map(partial(self._reads_of, glance), keys), strict=True))
+
+    def _reads_of(self, glance: int | None, key: BodyKey) -> list[LastRead]:
         # Notes are minutes old when they are written: nothing is gained by the dearer read.
-        found = self._table.query(keys.reads_pk(self._places.registry, key), consistent=False)
-        return newest_first([LastRead(item["subject"], item["by"], item["day"]) for item in found])
+        found = self._table.query(keys.reads_pk(self._places.registry, key), page=glance, consistent=False)
+        return [LastRead(item["subject"], item["by"], item["day"]) for item in islice(found, glance)]

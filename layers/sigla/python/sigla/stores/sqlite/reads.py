@@ -6,7 +6,7 @@ from sigla.changes import Author
 from sigla.changes.kinds import DAY_MS
 from sigla.model import BodyKey
 from sigla.ports.clock import day_of
-from sigla.ports.reads import KEPT_DAYS, LastRead, Read, newest_first
+from sigla.ports.reads import KEPT_DAYS, LastRead, Read, SomeReads, newest_first, some_of
 from sigla.stores.sqlite.principals import token_of
 from sigla.stores.sqlite.unit import Reader
 
@@ -37,6 +37,9 @@ class EmbeddedReads:
         question = "SELECT subject, by, day FROM last_read WHERE context = ? AND id = ?"
         ask = self._unit.connection.execute
         return {key: newest_first([LastRead(*row) for row in ask(question, (key.context, key.id))]) for key in keys}
+
+    def some(self, keys: Sequence[BodyKey], most: int) -> Mapping[BodyKey, SomeReads]:
+        return some_of(self.last(keys), most)
 
     def since(self) -> str:
         found = self._unit.connection.execute("SELECT first FROM reads_noted").fetchone()

@@ -179,9 +179,11 @@ CONSOLE_SHAPES: Final[dict[str, Shape]] = {
                 {
                     "versions": NUMBER,
                     "readers": NUMBER,
+                    "more": FLAG,
                     "since": TEXT,
                     "last": _object({"day": TEXT, "by": TEXT, "name": TEXT, "subject": TEXT}, "name", "subject"),
                 },
+                "more",
                 "since",
                 "last",
             ),

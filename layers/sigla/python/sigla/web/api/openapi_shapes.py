@@ -58,9 +58,8 @@ _DAY: Shape = {**TEXT, "format": "date"}
 _READ = _object("day", "by", day=_DAY, by=TEXT, name=TEXT, subject=TEXT)
 _TIME: Shape = {**TEXT, "format": "date-time"}
 _RECORDS = _object("topic", "rows", topic=TEXT, rows=NUMBER, last=_TIME, retentionMs=NUMBER)
-_VERSION_USAGE = _object(
-    "version", "id", "deleted", "reads", "records", id=NUMBER, reads=_list(_READ), records=_list(_RECORDS), **_VERSION
-)
+_READS: dict[str, Shape] = {"reads": _list(_READ), "records": _list(_RECORDS), "more": FLAG}
+_VERSION_USAGE = _object("version", "id", "deleted", "reads", "records", id=NUMBER, **_READS, **_VERSION)
 _SUBJECT_VERSION: dict[str, Shape] = {"subject": TEXT, "version": NUMBER}
 _COMPARED = _object(
     "version",

@@ -148,6 +148,8 @@ def stakes(found: Stakes, version: Version | None, names: Mapping[str, str]) -> 
     }
     if found.latest is not None:
         told["latest"] = found.latest
+    if found.has_more_readers:
+        told["reads"]["more"] = True
     if found.since:
         told["reads"]["since"] = found.since
     for last in found.readers[:1]:

@@ -1,13 +1,13 @@
 /** Usage: who still reads the versions of a subject by their ids, and on which day last. */
 
 import { html } from "./vendor/preact.js";
-import { Asked, Author, counted, Later, Link, Name, Sentence, Table, WhyTokens } from "./parts.js";
+import { Asked, Author, Command, counted, Later, Link, Name, Sentence, Table, WhyTokens } from "./parts.js";
 import { Going } from "./lists.js";
 import { useNames } from "./names.js";
 import { segment, useIsPaid } from "./registry.js";
 
 /** @typedef {{day: string, by: string, name?: string, subject?: string}} Read */
-/** @typedef {{version: number, id: number, deleted: boolean, reads: Read[]}} ReadVersion */
+/** @typedef {{version: number, id: number, deleted: boolean, reads: Read[], more?: boolean}} ReadVersion more: others have read it */
 /** @typedef {{subject: string, since?: string, found: ReadVersion[], after?: string, limits: string[]}} Usage */
 
 /** So many versions cost some 10 read units of DynamoDB. */
@@ -45,12 +45,13 @@ function Reads({ subject, since, found, hasMore }) {
       ${found.map((each) => {
         const version = html`<th scope="row"><${Link} to=${`subjects/${segment(subject)}/versions/${each.version}`}>Version ${each.version}<//></th>`;
         if (!each.reads.length) return html`<tr>${version}<td colspan="3">nobody since ${since}</td></tr>`;
-        return each.reads.map((one) => html`<tr>
+        return html`${each.reads.map((one) => html`<tr>
           ${version}
           <td>${one.day}</td>
           <td><${Author} of=${named(one)} /></td>
           <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
-        </tr>`);
+        </tr>`)}
+        ${each.more && html`<tr>${version}<td colspan="3">and others, later ones perhaps among them: <${Command} text=${`sigla usage --subject ${subject}`} /> tells all</td></tr>`}`;
       })}
     <//>
     <${WhyTokens} of=${reads.map(named)} />${more}`;
