@@ -5,6 +5,7 @@ from itertools import islice
 
 import pytest
 
+from sigla import keys
 from sigla.changes import ConfigChanged, ContextDropped, ModeChanged, SubjectDeleted, VersionDeleted, VersionPurged
 from sigla.model import (
     GLOBAL,
@@ -91,13 +92,17 @@ def looked_through(
 PARTS = ("", "a", "😀")
 
 
-# With two a look tells one name at a time: thousands of questions, which each part would ask once more.
-@pytest.mark.parametrize("names, parts", [(2, PARTS[:1]), (3, PARTS), (looking.NAMES, PARTS)])
+# The fewer names of the more shards, the fewer a look tells: of two and sixteen it tells one, by twenty questions. With
+# two, each part would ask all of them once more.
+@pytest.mark.parametrize(
+    "names, shards, parts", [(2, 4, PARTS[:1]), (3, 4, PARTS), (looking.NAMES, keys.LIST_SHARDS, PARTS)]
+)
 def test_looks_put_together_find_what_a_search_matches(
-    catalog: Catalog, names: int, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    catalog: Catalog, names: int, shards: int, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However few names of each shard a look reads, and however few it tells."""
     monkeypatch.setattr(looking, "NAMES", names)
+    monkeypatch.setattr(keys, "LIST_SHARDS", shards)
     subjects = many(catalog)
     twice, gone = subjects[2], subjects[4]
     registered(catalog, twice, id=700)
