@@ -1,4 +1,4 @@
-"""`sigla promote`, `sigla regions` and `sigla regions abandon` of registries that are served, by their URLs."""
+"""Commands of two regions where these are served, by their URLs. Stores are asked by `cli.stored_regions`."""
 
 import argparse
 import re
