@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from sigla.cli import main, mirrored
-from sigla.cli.misuse import Refused
+from sigla.cli.misuse import Misuse, Refused
 from sigla.errors import StoreError
 from sigla.journal.replay import State, TopicRecord
 from sigla.ports.progress import Progress, unseen
@@ -199,6 +199,25 @@ def test_what_a_turn_failed_to_bring_is_brought_before_it_is_moved_over(
     assert "does not answer. It is tried again." in told.err
     assert "Moved over: 3 subjects, 3 versions." in told.out
     assert subjects(data) == [":.eu:orders", "orders", "trips"]
+
+
+def test_a_source_that_answers_otherwise_for_a_moment_is_asked_again(
+    source: Place, url: str, data: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """As one of two regions that begins anew. What was said wrongly was found by the first turn."""
+    frozen(source)
+    read, asked = mirrored.ApiSource.next, count(1)
+
+    def answered(api: mirrored.ApiSource) -> State | None:
+        if next(asked) == 1:
+            raise Misuse("It answers, but not as a schema registry does.")
+        return read(api)
+
+    monkeypatch.setattr(mirrored.ApiSource, "next", answered)
+    assert main(["mirror", url, "--data", data, "--cut-over", "--every", "0"]) == 0
+    told = capsys.readouterr()
+    assert "not as a schema registry does. It is tried again." in told.err
+    assert "Moved over" in told.out
 
 
 @pytest.mark.parametrize("words, said", [([], "Stopped: run it"), (["--cut-over"], "Stopped: nothing was moved over.")])

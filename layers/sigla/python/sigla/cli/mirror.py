@@ -296,12 +296,12 @@ class _Run:
 
 @contextmanager
 def _tried_again() -> Iterator[None]:
-    """A source or a store that does not answer now is told, and asked again."""
+    """A source or a store that does not answer now, or otherwise than before, is told, and asked again."""
     from sigla.errors import StoreError, Unusable
 
     try:
         yield
-    except Unusable:
+    except (Unusable, TooMuch):
         raise
-    except (Refused, StoreError) as problem:
+    except (Misuse, Refused, StoreError) as problem:
         print(f"sigla: {str(problem).rstrip('.')}. It is tried again.", file=sys.stderr, flush=True)
