@@ -16,6 +16,7 @@ python_code := layers/sigla/python functions infra pipelines/sigla_pipelines loc
 rooms = $(wildcard $(python_code))
 UNITS := tests/unit tests/benchmarks tests/corpus tests/contract
 ATTACKS := tests/attack
+BROWSER := tests/browser
 
 # Runs one stage and, where STAGES names a file, notes its seconds there; .ci/run prints them against their budgets.
 STAGES ?= /dev/null
@@ -23,7 +24,7 @@ stage = @printf '── %s\n' '$(1)'; start=$$(date +%s); $(2); done=$$?; \
 	echo "$(1) $$(( $$(date +%s) - start ))" >>$(STAGES); exit $$done
 
 .DEFAULT_GOAL := help
-.PHONY: help setup playground test attack unit check lint types imports cover house tests bench bench-herd soak native spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth templates wheel release lock format clean
+.PHONY: help setup playground test browser attack unit check lint types imports cover house tests bench bench-herd soak native spark pipeline-demo localstack localstack-test localstack-down first-day dynamodb layer stage deploy synth templates wheel release lock format clean
 
 help: ## this list
 	@printf 'Sigla: a schema registry for Kafka that has no servers.\n\n'
@@ -40,8 +41,11 @@ playground: ## a registry on http://127.0.0.1:8081, its data in ./data
 # Three at a time on two cores: a quarter of what tests take is waiting for servers.
 at_once := -n 3 --dist loadfile --no-loadscope-reorder
 
-test: setup ## set-up and what a developer runs: all tests that need neither LocalStack nor Spark's clusters, without the attacks
-	$(bin)/python -m pytest $(at_once) --ignore $(ATTACKS) $(ARGS)
+test: setup ## set-up and what a developer runs: all tests that need neither LocalStack nor Spark's clusters nor a browser, without the attacks
+	$(bin)/python -m pytest $(at_once) --ignore $(ATTACKS) --ignore $(BROWSER) $(ARGS)
+
+browser: setup ## the console in a real browser: tasks by mouse and by keyboard, every page by axe, failures of each call (Chromium)
+	$(call stage,browser,$(bin)/python -m pytest $(at_once) $(BROWSER) $(ARGS))
 
 attack: setup ## the attacks: kills at every step, failures of every call, races, floods, hostile texts and bytes
 	$(call stage,attack,$(bin)/python -m pytest $(at_once) $(ATTACKS) $(ARGS) && \
@@ -50,7 +54,7 @@ attack: setup ## the attacks: kills at every step, failures of every call, races
 unit: setup ## the tests that start no process: no server, no Java, no Node.js; in a minute
 	HYPOTHESIS_PROFILE=unit $(bin)/python -m pytest $(at_once) -q -m "not process and not soak and not spark and not localstack" $(UNITS) $(ARGS)
 
-check: setup lint types imports tests attack ## format, lint, types, arrows, house, tests and attacks: what CI runs
+check: setup lint types imports tests browser attack ## format, lint, types, arrows, house, tests, browser and attacks: what CI runs
 
 lint: setup ## formatting and lint, without changing anything
 	$(call stage,lint,$(bin)/ruff format --check --quiet . && $(bin)/ruff check --quiet .)
