@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from sigla.model import BodyKey, Draft, SchemaId
+from sigla.errors import Taken
+from sigla.model import Body, BodyKey, Draft, SchemaId
+from sigla.ports.in_front import BodiesInFront
 from sigla.registry import Registry
 from sigla.rules import names
 from tests.attack.paused_checks import meaning
@@ -18,6 +20,16 @@ SUBJECT = names.subject(":.imported:orders")
 KEY = BodyKey(SUBJECT.context, SchemaId(77))
 DRAWN = BodyKey(".", SchemaId(78))
 THEIRS, OURS = text(1001), text(1002)
+
+
+class AlreadyPut(BodiesInFront):
+    """As an import knows them that has put its own before."""
+
+    def put(self, key: BodyKey, body: Body) -> None:  # noqa: ARG002 - as all bodies have it
+        raise Taken(body)
+
+    def revive(self, key: BodyKey, body: Body) -> None:
+        """It lives."""
 
 
 def left_by_an_import_that_was_refused(land: Land) -> BodyKey:
@@ -86,3 +98,37 @@ def test_a_replay_that_slept_replaces_nothing_that_its_region_has_given_since(
             if given[-1]:
                 assert meaning(Function(land, "B"), key) == OURS, f"paused before request {len(given) - 1}"
     assert (any(given), all(given)) == (True, False)
+
+
+def test_a_replay_that_slept_replaces_nothing_that_an_import_is_about_to_commit() -> None:
+    """An import puts all of its bodies first, which may take minutes."""
+
+    def begins(land: Land) -> None:
+        for step in ("force B alone", "abandon at B"):
+            COMMANDS[step](land, unpaused)
+        b = Function(land, "B", peer=False)
+        b.here.region.role()
+        with pytest.raises(Taken) as taken:
+            b.registry.bodies.put(KEY, replace(a_body(OURS), brought=True))
+        begun.append(taken.value.standing.schema.text == OURS)
+
+    def commits(land: Land) -> None:
+        b = Function(land, "B", peer=False)
+        bodies = AlreadyPut(b.here.bodies)
+        Registry(b.here.catalog, bodies, land.clock).register(SUBJECT, Draft(OURS, id=KEY.id, version=1))
+
+    with in_one_thread():
+        healthy(land := Land())
+        land.turn()
+        left_by_an_import_that_was_refused(land)
+        moment, begun = land.copied(), list[bool]()
+        while True:
+            land.put_back(moment)
+            pausing = Pausing(land, len(begun), lambda land, _: begins(land))
+            land.turn(pausing, which="B")
+            if not pausing.is_over:
+                break
+            if begun[-1]:
+                commits(land)
+                assert meaning(Function(land, "B"), KEY) == OURS, f"paused before request {len(begun) - 1}"
+    assert (any(begun), all(begun)) == (True, False)

@@ -142,6 +142,13 @@ class AwsReplayer(KeptCommits):
                 return
         raise Conflict("a commit of another region was not put aside: too many writers of the same ids")
 
+    def is_known(self, key: BodyKey) -> bool:
+        """Asked behind a read of a body that may be replaced. Raises NotAllowed: this region may have given the id."""
+        is_known = super().is_known(key)
+        if not is_known:
+            self._check_follows()
+        return is_known
+
     def set_apart(self, shipment: Shipment) -> None:
         self._check_follows()
         super().set_apart(shipment)
