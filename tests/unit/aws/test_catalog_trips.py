@@ -132,10 +132,11 @@ def test_who_speaks_is_found_behind_many_deleted_ones(many: AwsStores) -> None:
 
 
 def test_settings_cost_a_transaction_and_a_list_sixteen_queries(stores: AwsStores) -> None:
-    """One for each shard, side by side, however short the list is."""
+    """One for each shard, side by side, however short the list is. Contexts with names lie within the default one."""
     change = ConfigChanged(ORDERS, Settings(), Config(level="FULL"), NOW, "n")
     assert calls(stores, lambda: stores.catalog.commit(change)) == {"TransactWriteItems": 1}
-    assert calls(stores, lambda: list(stores.catalog.settings(Search()))) == {"Query": 1}
+    assert calls(stores, lambda: list(stores.catalog.settings(Search()))) == {"Query": 2}
+    assert calls(stores, lambda: list(stores.catalog.settings(Search(context=".eu")))) == {"Query": 1}
     assert calls(stores, lambda: list(stores.catalog.subjects(Search()))) == {"Query": 32}
     assert calls(stores, lambda: list(stores.catalog.subjects(Search(name_prefix="a")))) == {"Query": 16}
 

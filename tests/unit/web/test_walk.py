@@ -82,6 +82,8 @@ def test_every_endpoint_answers(client: Client) -> None:
         ("POST", "/console/api/subjects/s/verdict", INT, 200, ...),
         ("GET", "/console/api/graph?subject=s", None, 200, ...),
         ("GET", "/console/api/caller", None, 200, ...),
+        ("GET", "/console/api/in-force/s", None, 200, ...),
+        ("GET", "/console/api/names", None, 200, ...),
         ("GET", "/console/api/subjects/s/fields/1", None, 200, ...),
         ("POST", "/console/api/decode", {"record": "00"}, 200, ...),
         ("GET", "/console/api/log", None, 200, ...),
