@@ -214,7 +214,7 @@ class TwoRegions:
 
     def force(self) -> None:
         """The primary is lost, or seems to be: it goes on, until it hears of the other one, or for ever."""
-        if self.follows:
+        if self.is_follower:
             known = embedded(self.there).journal.end()
             promote_by_force(embedded(self.there), now=0)
             self.tally["promoted by force"] += 1
@@ -308,12 +308,18 @@ class TwoRegions:
 
     @property
     def follows(self) -> bool:
+        """One that its primary has left behind, when that was opened by force, is told nothing any more."""
+        return role_of(self.there).follows(role_of(self.here))
+
+    @property
+    def is_follower(self) -> bool:
+        """Whether it may be opened by force, whatever has become of the primary."""
         return role_of(self.there).kind is RegionKind.FOLLOWER
 
     @property
     def is_cut_off(self) -> bool:
         """Whether a promotion has closed the primary, and nothing else as yet."""
-        return role_of(self.here).is_closed and role_of(self.there).follows(role_of(self.here))
+        return role_of(self.here).is_closed and self.follows
 
     @property
     def is_apart(self) -> bool:
