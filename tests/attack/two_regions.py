@@ -214,7 +214,7 @@ class TwoRegions:
 
     def force(self) -> None:
         """The primary is lost, or seems to be: it goes on, until it hears of the other one, or for ever."""
-        if self.is_follower:
+        if role_of(self.there).kind is RegionKind.FOLLOWER:
             known = embedded(self.there).journal.end()
             promote_by_force(embedded(self.there), now=0)
             self.tally["promoted by force"] += 1
@@ -310,11 +310,6 @@ class TwoRegions:
     def follows(self) -> bool:
         """One that its primary has left behind, when that was opened by force, is told nothing any more."""
         return role_of(self.there).follows(role_of(self.here))
-
-    @property
-    def is_follower(self) -> bool:
-        """Whether it may be opened by force, whatever has become of the primary."""
-        return role_of(self.there).kind is RegionKind.FOLLOWER
 
     @property
     def is_cut_off(self) -> bool:

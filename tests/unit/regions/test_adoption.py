@@ -49,6 +49,12 @@ def test_the_body_of_an_adopted_id_stays_as_the_region_that_follows_has_it(store
     assert store.bodies.get(BEFORE) == before
 
 
+def test_an_id_of_before_is_read_where_the_other_region_was_opened_by_force_as_well(store: EmbeddedStore) -> None:
+    """The later epoch of both gives ids. Its ceiling here is not that of this region."""
+    assert store.region.raise_for(".", ROLE.epoch + 1, None, SchemaId(300_000))
+    assert registry_of(store).schema_by_id(BEFORE.id).schema.text == a_text("Before")
+
+
 @pytest.mark.parametrize("is_handed", [False, True])
 def test_an_id_that_an_import_has_brought_means_something_only_where_it_was_handed_over(
     store: EmbeddedStore, *, is_handed: bool

@@ -161,13 +161,16 @@ def _means(key: BodyKey, body: Body, is_marked: IsMarked) -> bool:
 
 
 def given_before(look: Callable[[str], RegionSeen]) -> Callable[[BodyKey], bool]:
-    """Whether an id was given before this region was promoted by force. look: as of `Peer.look`, at this region."""
+    """Whether an id was given before this region was promoted by force. look: as of `Peer.look`, at this region.
+
+    Where a later epoch gives ids, this region gives none, and any may be of the other one.
+    """
 
     def is_given_before(key: BodyKey) -> bool:
         role, counter = look(key.context)
         if role is None or not role.adopts:
             return False
-        return counter is None or counter.epoch < role.epoch or key.id < counter.first
+        return counter is None or counter.epoch != role.epoch or key.id < counter.first
 
     return is_given_before
 
