@@ -225,9 +225,10 @@ def test_buttons_that_delete_look_like_it(registry: Server, opened: Opens) -> No
 
 
 def test_what_is_not_there_is_not_counted_as_refused(registry: Server, opened: Opens) -> None:
-    """The console itself asks whether a subject has a level of its own."""
-    opened(registry, "subjects/customers-value")
-    page = opened(registry, "counters")
+    """Clients ask whether a subject has a level of its own."""
+    page = opened(registry, None)
+    assert page.request.get(f"{registry.url}/config/customers-value").status == 404
+    page.goto(f"{registry.url}/console/counters")
     head = page.get_by_role("rowheader", name="GET /config/{subject}", exact=True)
     row = page.get_by_role("row").filter(has=head)
     expect(row.get_by_role("cell").nth(1)).to_have_text(re.compile("^[1-9]"))
