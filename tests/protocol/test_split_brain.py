@@ -197,17 +197,23 @@ def is_told(server: Server, id: int, meaning: str) -> bool:
     return answer.status == 200
 
 
-@pytest.mark.parametrize("is_follower_down", [False, True])
-def test_an_older_copy_of_a_primary_gives_no_id_once_more(
-    machines: Machines, tmp_path: Path, *, is_follower_down: bool
-) -> None:
-    """It looks at its follower before its first write, and for as long as it runs. That one may then take over."""
+def copied_primary(machines: Machines, copy: Path) -> Server:
+    """The first machine is ended and its directory copied, in step with the second one, which follows: that one."""
     first = machines.start(0)
     second = machines.follow(1, 0)
     machines.register(first, "before")
     eventually(lambda: region(first)["journal"] == region(second)["journal"])
     machines.kill(0)
-    shutil.copytree(tmp_path / "0", tmp_path / "copy")
+    shutil.copytree(copy.parent / "0", copy)
+    return second
+
+
+@pytest.mark.parametrize("is_follower_down", [False, True])
+def test_an_older_copy_of_a_primary_gives_no_id_once_more(
+    machines: Machines, tmp_path: Path, *, is_follower_down: bool
+) -> None:
+    """It looks at its follower before its first write, and for as long as it runs. That one may then take over."""
+    second = copied_primary(machines, tmp_path / "copy")
     first = machines.start(0)
     id = machines.register(first, "lost")
     meaning = first.ask("GET", f"/schemas/ids/{id}").json["schema"]
@@ -240,12 +246,7 @@ def test_of_two_primaries_from_copies_of_one_directory_the_one_that_is_not_follo
     machines: Machines, tmp_path: Path, *, is_follower_down: bool
 ) -> None:
     """Before its first write, while the follower answers; else once that is back, and what it took alone is told."""
-    first = machines.start(0)
-    second = machines.follow(1, 0)
-    machines.register(first, "before")
-    eventually(lambda: region(first)["journal"] == region(second)["journal"])
-    machines.kill(0)
-    shutil.copytree(tmp_path / "0", tmp_path / "2")
+    second = copied_primary(machines, tmp_path / "2")
     first = machines.start(0)
     if is_follower_down:
         machines.kill(1)

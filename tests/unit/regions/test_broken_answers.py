@@ -1,9 +1,7 @@
 """Another region whose answer breaks off, or has no end: it counts as one that does not answer."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -13,12 +11,12 @@ from sigla.remote import region
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
 from sigla.stores.clock import SystemClock
+from tests.unit.regions.serving import serving
 
 PACKED = b"\x1f\x8b"
 
 
-@contextmanager
-def answering(body: bytes, *, length: int | None = None) -> Iterator[str]:
+def answering(body: bytes, *, length: int | None = None) -> AbstractContextManager[str]:
     """The URL of a server that sends this and hangs up. length: so many bytes it says that it sends."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -31,15 +29,7 @@ def answering(body: bytes, *, length: int | None = None) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(body)
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return serving(Handler)
 
 
 @pytest.mark.parametrize("sent", [b"", PACKED, PACKED + bytes(100)])

@@ -1,9 +1,8 @@
 """Before something is written at an address, whoever answers there has said lately of which registry it is."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
@@ -12,6 +11,7 @@ from sigla.errors import StoreError
 from sigla.ports.primary import PAIR, NotSent
 from sigla.remote.primary import PROVEN_MS, RemotePrimary
 from tests.build import FixedClock
+from tests.unit.regions.serving import serving
 
 
 class Address:
@@ -36,8 +36,7 @@ def address() -> Iterator[Address]:
         yield found
 
 
-@contextmanager
-def _served(address: Address) -> Iterator[str]:
+def _served(address: Address) -> AbstractContextManager[str]:
     class Product(BaseHTTPRequestHandler):
         def log_message(self, *_: Any) -> None: ...
 
@@ -50,15 +49,7 @@ def _served(address: Address) -> Iterator[str]:
 
         do_POST = do_HEAD = do_GET  # noqa: N815 - as the base calls them
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Product)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    return serving(Product)
 
 
 @pytest.fixture
