@@ -266,11 +266,17 @@ def test_names_take_the_place_of_tokens_and_others_are_looked_for(registry: Serv
     assert asked == ["token=p0&token=p1&limit=60", "token=p0&token=p1&limit=1000&after=ada"]
 
 
-def test_where_only_some_readers_were_looked_at_it_says_so(registry: Server, opened: Opens) -> None:
+@pytest.mark.parametrize(
+    "subject, word", [("customers-value", "customers-value"), ("it's $(mine)", r"'it'\''s $(mine)'")]
+)
+def test_where_only_some_readers_were_looked_at_it_says_so(
+    registry: Server, opened: Opens, subject: str, word: str
+) -> None:
+    """With a command that a shell takes as it stands, whatever the subject is called."""
     page = paid(opened(registry, None))
     read = {"day": "2026-11-28", "by": "anyone"}
     version = {"version": 2, "id": 4, "deleted": False, "records": [], "reads": [read], "more": True}
-    usage = {"subject": "customers-value", "since": "2026-11-01", "found": [version], "limits": []}
+    usage = {"subject": subject, "since": "2026-11-01", "found": [version], "limits": []}
     page.route(re.compile(r"/customers-value/usage\?"), lambda route: route.fulfill(json=usage))
 
     def with_others(route: Route) -> None:
@@ -282,7 +288,7 @@ def test_where_only_some_readers_were_looked_at_it_says_so(registry: Server, ope
     page.goto(f"{registry.url}/console/subjects/customers-value")
     page.get_by_role("button", name="Show usage").click()
     expect(page.get_by_role("region", name="Reads")).to_contain_text(
-        "and others, later ones perhaps among them: sigla usage --subject customers-value tells all"
+        f"and others, later ones perhaps among them: sigla usage --subject {word} tells all"
     )
     page.get_by_role("button", name="Delete subject").click()
     expect(page.get_by_role("dialog")).to_contain_text(

@@ -231,6 +231,11 @@ export function Command({ text }) {
   return html`<code>${text.split(" ").map((each, at) => html`${at > 0 && " "}<span class="word">${each}</span>`)}</code>`;
 }
 
+/** As a word of a shell. @param {string} word */
+export function quoted(word) {
+  return /^[\w:/.@%-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** A sentence in which what stands between backticks is a command. @param {{text: string}} given */
 export function Sentence({ text }) {
   return text.split("`").map((each, at) => (at % 2 ? html`<${Command} text=${each} />` : each));

@@ -1,7 +1,7 @@
 /** Usage: who still reads the versions of a subject by their ids, and on which day last. */
 
 import { html } from "./vendor/preact.js";
-import { Asked, Author, Command, counted, Later, Link, Name, Sentence, Table, WhyTokens } from "./parts.js";
+import { Asked, Author, Command, counted, Later, Link, Name, quoted, Sentence, Table, WhyTokens } from "./parts.js";
 import { Going } from "./lists.js";
 import { useNames } from "./names.js";
 import { segment, useIsPaid } from "./registry.js";
@@ -51,7 +51,7 @@ function Reads({ subject, since, found, hasMore }) {
           <td><${Author} of=${named(one)} /></td>
           <td>${one.subject ? html`<${Name} subject=${one.subject} />` : ""}</td>
         </tr>`)}
-        ${each.more && html`<tr>${version}<td colspan="3">and others, later ones perhaps among them: <${Command} text=${`sigla usage --subject ${subject}`} /> tells all</td></tr>`}`;
+        ${each.more && html`<tr>${version}<td colspan="3">and others, later ones perhaps among them: <${Command} text=${`sigla usage --subject ${quoted(subject)}`} /> tells all</td></tr>`}`;
       })}
     <//>
     <${WhyTokens} of=${reads.map(named)} />${more}`;

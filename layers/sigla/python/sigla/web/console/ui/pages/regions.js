@@ -1,7 +1,7 @@
 /** Two regions of the registry: who takes writes, how far the other one is, what waits; and the commands that change it. */
 
 import { html } from "../vendor/preact.js";
-import { Answer, Command, counted, Heading, Link, Sentence, Table, Time } from "../parts.js";
+import { Answer, Command, counted, Heading, Link, quoted, Sentence, Table, Time } from "../parts.js";
 import { REGISTRY, segment, useAsked } from "../registry.js";
 import { Copy } from "../schema_text.js";
 
@@ -193,9 +193,4 @@ function Ids({ region: { ids, moreContexts } }) {
 /** @param {number} milliseconds */
 function seconds(milliseconds) {
   return milliseconds < 60_000 ? `${(milliseconds / 1000).toFixed(1)} s` : `${Math.round(milliseconds / 60_000)} min`;
-}
-
-/** As a word of a shell. @param {string} url */
-function quoted(url) {
-  return /^[\w:/.@%-]+$/.test(url) ? url : `'${url.replaceAll("'", "'\\''")}'`;
 }
