@@ -1,6 +1,6 @@
 import base64
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from pathlib import Path
@@ -57,7 +57,7 @@ class Kept:
     def note_use(self, name: str, day: str) -> None:
         raise NotImplementedError
 
-    def last_uses(self, names: Sequence[str]) -> Mapping[str, str]:
+    def last_uses(self) -> Mapping[str, str]:
         raise NotImplementedError
 
 

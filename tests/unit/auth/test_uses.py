@@ -1,5 +1,4 @@
 import threading
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -31,9 +30,6 @@ class Notes(EmbeddedKeys):
         self.noted.append((name, day))
         super().note_use(name, day)
 
-    def days(self, names: Sequence[str]) -> Mapping[str, str]:
-        return self.last_uses(names)
-
 
 @pytest.fixture
 def keys(tmp_path: Path) -> Notes:
@@ -62,7 +58,7 @@ def test_no_request_waits_for_a_note(keys: Notes) -> None:
     assert keys.noted == []
     keys.open.set()
     uses.close()
-    assert keys.days(["orders"]) == {"orders": day_of(NOW)}
+    assert keys.last_uses() == {"orders": day_of(NOW)}
 
 
 def test_a_note_that_fails_is_told_once_a_day_and_fails_no_request(keys: Notes) -> None:

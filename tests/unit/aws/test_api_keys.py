@@ -6,12 +6,15 @@ from contextlib import closing
 
 from sigla.auth import api_keys
 from sigla.auth.credentials import BasicKeys
+from sigla.auth.listed_keys import listed_keys
 from sigla.auth.uses import KeyUses
+from sigla.ports.clock import day_of
 from sigla.stores.s3.api_keys import AwsKeys
 from sigla.stores.s3.objects import Objects
 from tests.build import NOW, FixedClock
 from tests.contract.engines import BUCKET, in_process
 from tests.unit.aws.faults import Faults
+from tests.unit.aws.metering import metered
 
 
 def basic(name: str, secret: str) -> bytes:
@@ -61,3 +64,16 @@ def test_a_key_that_is_used_costs_one_look_a_minute_and_one_note_a_day() -> None
         clock.time += 86_400_000
         assert a_day() == ({"GetObject": 10}, {"GetObject": 1, "PutObject": 1})
         assert list(objects.names("default/key-uses/")) == ["default/key-uses/orders"]
+
+
+def test_keys_are_listed_with_their_uses_in_two_rounds() -> None:
+    """However many there are: the console's page of keys keeps to what each of its pages may cost."""
+    with in_process() as clients, closing(Objects(clients.s3, BUCKET, clock=FixedClock())) as objects:
+        keys = AwsKeys(objects)
+        for at in range(4):
+            api_keys.create(keys, f"key-{at}", "reader", (), now=NOW)
+            keys.note_use(f"key-{at}", day_of(NOW))
+        with metered(clients, (("ListObjectsV2",) * 2, ("GetObject",) * 8)) as meter:
+            found = listed_keys(keys)
+        assert meter.seen == (("ListObjectsV2",) * 2, ("GetObject",) * 8)
+        assert [(key.name, found.used(key)) for key in found.keys] == [(f"key-{at}", day_of(NOW)) for at in range(4)]

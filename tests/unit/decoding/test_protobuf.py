@@ -297,6 +297,10 @@ def test_well_known_messages_are_told_as_json_tells_them() -> None:
     assert odd["any"] == {"@type": "nowhere/unknown.M", "value": "CAE="}
     assert odd["at"] == {"seconds": -62_135_596_800, "nanos": -1}
     assert odd["duration"] == {"seconds": 1, "nanos": -500_000_000}
+    message.any.type_url, message.any.value = "type.googleapis.com/google.protobuf.Struct", b"\n\x04\xff"
+    assert read(message.SerializeToString())["any"] == {"@type": message.any.type_url, "value": "CgT/"}, (
+        "not of its type"
+    )
 
 
 def test_a_schema_may_have_a_message_of_googles_name() -> None:

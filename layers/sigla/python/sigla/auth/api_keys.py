@@ -78,8 +78,11 @@ class Keys(Protocol):
         """Keeps the day, as in `2026-11-30`, unless a later one is kept. Whether it is durable does not matter."""
         ...
 
-    def last_uses(self, names: Sequence[str]) -> Mapping[str, str]:
-        """The days that were noted, by name. What cannot be understood is left out."""
+    def last_uses(self) -> Mapping[str, str]:
+        """The days that were noted, by name; also of names that have no key any more.
+
+        What cannot be read or understood is left out.
+        """
         ...
 
 

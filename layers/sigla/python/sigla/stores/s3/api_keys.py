@@ -3,7 +3,7 @@
 Objects of the bucket may not be deleted, so a removed key leaves an empty object. The next key of its name replaces it.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 
 from sigla import keys as stored
@@ -45,11 +45,10 @@ class AwsKeys:
         return frozenset(name.removeprefix(self._prefix) for name in self._objects.names(self._prefix))
 
     def list(self) -> Iterator[tuple[str, bytes]]:
-        names = list(self._objects.names(self._prefix))
-        for name, found in zip(names, self._objects.read_many(names) if names else [], strict=True):
+        for name, found in self._read_all(self._prefix):
             record = _content(found)
             if record is not None:
-                yield name.removeprefix(self._prefix), record
+                yield name, record
 
     def state(self) -> object:
         return None
@@ -82,10 +81,15 @@ class AwsKeys:
         elif read_day(noted.content) < day:
             self._objects.replace(self._uses + name, note_of(day), noted)
 
-    def last_uses(self, names: Sequence[str]) -> Mapping[str, str]:
-        found = self._objects.read_many([self._uses + name for name in names]) if names else []
-        days = {name: read_day(note.content) for name, note in zip(names, found, strict=True) if note}
+    def last_uses(self) -> Mapping[str, str]:
+        found = self._read_all(self._uses)
+        days = {name: read_day(note.content) for name, note in found if note}
         return {name: day for name, day in days.items() if day}
+
+    def _read_all(self, prefix: str) -> Iterator[tuple[str, Stored | None]]:
+        names = list(self._objects.names(prefix))
+        for name, found in zip(names, self._objects.read_many(names) if names else [], strict=True):
+            yield name.removeprefix(prefix), found
 
 
 def _content(found: Stored | None) -> bytes | None:

@@ -6,7 +6,7 @@ They are read and written without the store's lock, so that a key is made or rev
 import fcntl
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -48,10 +48,10 @@ class EmbeddedKeys:
         return self._read(name, self._path(name))
 
     def names(self) -> AbstractSet[str]:
-        return frozenset(self._files())
+        return frozenset(_key_files(self._folder))
 
     def list(self) -> Iterator[tuple[str, bytes]]:
-        for name, path in sorted(self._files().items()):
+        for name, path in sorted(_key_files(self._folder).items()):
             if (record := self._read(name, path)) is not None:  # revoked since
                 yield name, record
 
@@ -104,11 +104,12 @@ class EmbeddedKeys:
         except OSError as failure:
             raise StoreError(f"the use of the key {name} cannot be noted") from failure
 
-    def last_uses(self, names: Sequence[str]) -> Mapping[str, str]:
+    def last_uses(self) -> Mapping[str, str]:
         days: dict[str, str] = {}
-        for name in names:
-            with suppress(OSError):
-                days[name] = self._noted(self._uses / _file(name))
+        with suppress(StoreError):
+            for name, path in _key_files(self._uses).items():
+                with suppress(OSError):
+                    days[name] = self._noted(path)
         return {name: day for name, day in days.items() if day}
 
     def _noted(self, path: Path) -> str:
@@ -127,19 +128,6 @@ class EmbeddedKeys:
         finally:
             os.close(folder)
 
-    def _files(self) -> Mapping[str, Path]:
-        """By the name of the key. A file that no key of its name would be kept in is shown by its own name.
-
-        A pipe cannot be a key: reading it would wait for a writer.
-        """
-        try:
-            found = [path for path in self._folder.iterdir() if path.suffix == ENDING and not path.is_fifo()]
-        except FileNotFoundError:
-            return {}
-        except OSError as failure:
-            raise StoreError("the keys cannot be listed") from failure
-        return {_name_of(path): path for path in found}
-
     def _read(self, name: str, path: Path) -> bytes | None:
         try:
             return path.read_bytes()
@@ -150,6 +138,20 @@ class EmbeddedKeys:
 
     def _path(self, name: str) -> Path:
         return self._folder / _file(name)
+
+
+def _key_files(folder: Path) -> Mapping[str, Path]:
+    """By the name of the key. A file that no key of its name would be kept in is shown by its own name.
+
+    A pipe cannot be a key: reading it would wait for a writer.
+    """
+    try:
+        found = [path for path in folder.iterdir() if path.suffix == ENDING and not path.is_fifo()]
+    except FileNotFoundError:
+        return {}
+    except OSError as failure:
+        raise StoreError("the keys cannot be listed") from failure
+    return {_name_of(path): path for path in found}
 
 
 def _draft(path: Path) -> Path:
