@@ -5,7 +5,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from sigla.cli.mirrored import Source
     from sigla.journal.replay import State
-    from sigla.model import Subject
     from sigla.ports.progress import Progress
     from sigla.upkeep.mirroring import Mirror
 
@@ -44,10 +43,6 @@ brought, or a registry or a store does not answer. 2: nothing was written. 130: 
 """
 
 EVERY_S = 10.0
-QUIET = 2
-"""So often nothing new must be there, after the source was seen to take no writes."""
-SOON_S = 2.0
-"""How long it is waited between two looks, once it is to be moved over."""
 
 
 class TooMuch(Misuse):
@@ -92,7 +87,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument(
         "--source-stopped",
         action="store_true",
-        help="with --cut-over: the source takes no writes, whatever its modes say, as it was stopped",
+        help="with --cut-over: the source takes no writes, whatever its modes say, as it was stopped; it is given up "
+        "after five minutes without news",
     )
     parser.add_argument(
         "--i-mean-it",
@@ -157,7 +153,7 @@ def _interrupted_by(stop: Event, shown: "Progress") -> "Progress":
 
 def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: Event) -> int:
     from sigla import opening
-    from sigla.cli import topics
+    from sigla.cli import mirror_ending, topics
     from sigla.cli.mirror_told import in_step, shown_source
     from sigla.upkeep import mirroring
     from sigla.upkeep.importing import SIDE_BY_SIDE
@@ -177,25 +173,29 @@ def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: 
         threads = SIDE_BY_SIDE if opening.is_shared(address) else 1
         mirror = mirroring.Mirror(writing.registry, writing.store.group, threads, args.i_mean_it, told)
         every = EVERY_S if args.every is None else args.every
-        run = _Run(source, mirror, stop, 0.0 if topics.is_topic(args.source) else every)
+        run = Run(source, mirror, stop, 0.0 if topics.is_topic(args.source) else every)
         run.turn(state)
         print(in_step(state, complete=run.complete), flush=True)
         if args.once:
             return int(not run.complete)
         if not args.cut_over:
             return run.follow()
-        ended = run.wait_for_end(state, args.source, stopped=args.source_stopped)
-        return 0 if ended is None else run.cut_over(ended, args.source)
+        ending = mirror_ending.Ending(run, args.source, stopped=args.source_stopped)
+        return run.cut_over(args.source) if ending.wait() else 0
 
 
 @dataclass(slots=True)
-class _Run:
-    """pause_s: between two looks at the source. due: what a turn failed to bring. complete: nothing was left out."""
+class Run:
+    """pause_s: between two looks at the source. state: what was brought last. due: what a turn failed to bring.
+
+    complete: nothing was left out.
+    """
 
     source: "Source"
     mirror: "Mirror"
     stop: Event
     pause_s: float
+    state: "State" = field(init=False)
     due: "State | None" = None
     complete: bool = True
 
@@ -214,74 +214,39 @@ class _Run:
         for line in lines(tally, self.mirror.resources.clock.now()):
             print(line, flush=True)
         self.complete &= tally.is_complete
+        self.state = state
 
-    def look(self) -> "State | None":
-        """What is new at the source, and is here now. A source tells it once: where the turn fails, it is due."""
-        found = self.source.next()
-        if found is not None:
-            self.due = found
-        done = self.due
-        if done is not None:
-            self.turn(done)
-            self.due = None
-        return done
+    def look(self) -> bool:
+        """Whether something was new at the source, and is here now.
+
+        A source tells it once: where the turn fails, it is due, whether or not the source answers any more.
+        """
+        was_due = self._bring_due()
+        self.due = self.source.next()
+        return self._bring_due() or was_due
+
+    def _bring_due(self) -> bool:
+        if self.due is None:
+            return False
+        self.turn(self.due)
+        self.due = None
+        return True
 
     def follow(self) -> int:
         with suppress(Stopped):
             while not self.stop.wait(self.pause_s):
-                with _tried_again():
+                with tried_again():
                     self.look()
         print("Stopped: run it again, and it goes on.", flush=True)
         return 0
 
-    def wait_for_end(self, state: "State", source: str, *, stopped: bool) -> "State | None":
-        """The last state of the source: it was seen to take no writes, and nothing new was there twice after that.
-
-        What takes writes still is told at first, and again whenever it has become less. A source that follows another
-        registry may have heard of its modes before it hears of what was written earlier: so it counts as quiet only
-        where it has all up to the moment at which it was seen to take no writes.
-        stopped: it takes none, whatever its modes say. None after a signal.
-        """
-        from sigla.cli.mirror_told import freeze, late
-        from sigla.upkeep.mirroring import writable
-
-        told: set[Subject] = set()
-        quiet, elapsed = 0, self.mirror.resources.clock.elapsed
-        frozen: int | None = None
-        is_late_told = False
-        with suppress(Stopped):
-            while True:
-                left = [] if stopped else writable(state)
-                if left and not (told and told.issubset(left)):
-                    print(freeze(source, left), flush=True)
-                    told = set(left)
-                if not left and quiet == QUIET:
-                    return state
-                if left:
-                    frozen = None
-                elif frozen is None:
-                    frozen = elapsed()
-                if self.stop.wait(min(self.pause_s, SOON_S)):
-                    break
-                with _tried_again():
-                    since = elapsed()
-                    found = self.look()
-                    is_late = frozen is not None and since - self.source.behind_ms < frozen
-                    quiet = 0 if found is not None or left or is_late else quiet + 1
-                    state = found or state
-                    if is_late and not is_late_told:
-                        print(late(source, self.source.behind_ms), flush=True)
-                        is_late_told = True
-        print("Stopped: nothing was moved over. Run it again, and it goes on.", flush=True)
-        return None
-
-    def cut_over(self, state: "State", source: str) -> int:
+    def cut_over(self, source: str) -> int:
         """1 if something is left, and nothing was moved over."""
         from sigla.cli.mirror_told import moved
         from sigla.upkeep.mirroring import cut_over
 
         if self.mirror.is_of_before():
-            self.turn(state)
+            self.turn(self.state)
         if not (self.complete or self.mirror.may_remove):
             print(
                 "sigla: Nothing was moved over, as something could not be brought, for the reasons above. Change it at "
@@ -289,13 +254,13 @@ class _Run:
                 file=sys.stderr,
             )
             return 1
-        cut_over(self.mirror.resources, state)
-        print(moved(source, state), flush=True)
+        cut_over(self.mirror.resources, self.state)
+        print(moved(source, self.state), flush=True)
         return 0
 
 
 @contextmanager
-def _tried_again() -> Iterator[None]:
+def tried_again() -> Iterator[None]:
     """A source or a store that does not answer now, or otherwise than before, is told, and asked again."""
     from sigla.errors import StoreError, Unusable
 

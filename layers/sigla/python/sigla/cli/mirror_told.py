@@ -19,11 +19,15 @@ MOST_NAMED = 3
 def lines(tally: "Tally", now: int) -> Iterator[str]:
     """What a turn has done, and why something was not done. now: milliseconds since the epoch."""
     if not tally.is_quiet:
-        yield f"{datetime.fromtimestamp(now / 1000, UTC):%Y-%m-%dT%H:%M:%SZ} {_told(tally)}"
+        yield f"{_date(now)} {_told(tally)}"
     for (_, why), cases in tally.report.reasons.items():
         yield from case_lines(why, cases)
     for why, cases in tally.report.remarks.items():
         yield from case_lines(why, cases)
+
+
+def _date(ms: int) -> str:
+    return f"{datetime.fromtimestamp(ms / 1000, UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
 def _told(tally: "Tally") -> str:
@@ -74,6 +78,15 @@ def late(source: str, behind_ms: int) -> str:
         f"{shown_source(source)} follows another registry, and what it has is up to {-(-behind_ms // 1000)} s old: "
         "this waits until it has all that was written there before. With the URL of the primary it need not wait."
     )
+
+
+def silent(source: str, since: int, for_ms: int, *, stopped: bool) -> str:
+    """since: milliseconds since the epoch. stopped: whether that was said of the source."""
+    told = (
+        f"{shown_source(source)} has had no news for {for_ms // 60_000} minutes: what was written after {_date(since)} "
+        "may be missing here."
+    )
+    return told if stopped else f"{told} If the registry is stopped for good, run this again with --source-stopped."
 
 
 def moved(source: str, state: "State") -> str:
