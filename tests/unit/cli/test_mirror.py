@@ -107,11 +107,16 @@ def test_what_is_left_to_be_frozen_is_told_when_it_has_become_less(
 
     monkeypatch.setattr(mirrored.ApiSource, "next", changing)
     assert main(["mirror", url, "--data", data, "--cut-over", "--every", "0"]) == 0
-    told = [line for line in capsys.readouterr().out.splitlines() if "takes writes still" in line]
-    assert [line.split(". ")[0] for line in told] == [
+    shown = capsys.readouterr().out.splitlines()
+    told = [line.split(". ")[0] for line in shown if "takes writes still" in line]
+    assert told == [
         "The source takes writes still: the default context, :.eu:, :.eu:orders and 1 more",
         "The source takes writes still: orders",
     ]
+    commands = [line.partition(f" {url}")[2] for line in shown if line.startswith("  curl ")]
+    assert commands == ["/mode", "/mode/:.__GLOBAL:", "/mode/orders", "/mode/orders"]
+    assert "READONLY here, as there: orders. PUT /mode/NAME gives each another mode." in shown
+    assert f"Serve it: sigla serve --data {data}" in shown
 
 
 def test_a_follower_is_waited_for_until_it_has_all_that_was_written_before_it_was_frozen(

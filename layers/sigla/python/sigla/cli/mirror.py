@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sigla.cli.mirrored import Source
     from sigla.journal.replay import State
     from sigla.ports.progress import Progress
+    from sigla.settings import Address
     from sigla.upkeep.mirroring import Mirror
 
 DESCRIPTION = """\
@@ -181,7 +182,7 @@ def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: 
         if not args.cut_over:
             return run.follow()
         ending = mirror_ending.Ending(run, args.source, stopped=args.source_stopped)
-        return run.cut_over(args.source) if ending.wait() else 0
+        return run.cut_over(args.source, address) if ending.wait() else 0
 
 
 @dataclass(slots=True)
@@ -240,10 +241,10 @@ class Run:
         print("Stopped: run it again, and it goes on.", flush=True)
         return 0
 
-    def cut_over(self, source: str) -> int:
+    def cut_over(self, source: str, address: "Address") -> int:
         """1 if something is left, and nothing was moved over."""
         from sigla.cli.mirror_told import moved
-        from sigla.upkeep.mirroring import cut_over
+        from sigla.upkeep.mirroring import cut_over, read_only
 
         if self.mirror.is_of_before():
             self.turn(self.state)
@@ -255,7 +256,7 @@ class Run:
             )
             return 1
         cut_over(self.mirror.resources, self.state)
-        print(moved(source, self.state), flush=True)
+        print(moved(source, self.state, read_only(self.state), address), flush=True)
         return 0
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from sigla.cli.mirror import Stopped, tried_again
 from sigla.cli.mirror_told import freeze, late, silent
-from sigla.upkeep.mirroring import writable
+from sigla.upkeep.mirroring import scopes_to_freeze, writable
 
 if TYPE_CHECKING:
     from sigla.cli.mirror import Run
@@ -88,7 +88,7 @@ class Ending:
     def _tell(self, left: "list[Subject]") -> None:
         """At first, and again whenever it has become less. left: what takes writes still."""
         if left and not (self._told and self._told.issubset(left)):
-            print(freeze(self._source, left), flush=True)
+            print(freeze(self._source, left, [*scopes_to_freeze(self._run.state, left)]), flush=True)
             self._told = set(left)
 
     def _tell_silence(self) -> None:

@@ -1,8 +1,10 @@
 """What `sigla mirror` tells: a line for each turn, what to do before it can move over, what to do then."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
+from urllib.parse import quote as percent_encoded
 
 from sigla.cli import topics
 from sigla.cli.import_ import case_lines
@@ -11,9 +13,11 @@ from sigla.remote import urls
 if TYPE_CHECKING:
     from sigla.journal.replay import State
     from sigla.model import Subject
+    from sigla.settings import Address
     from sigla.upkeep.mirroring import Tally
 
 MOST_NAMED = 3
+MOST_COMMANDS = 10
 
 
 def lines(tally: "Tally", now: int) -> Iterator[str]:
@@ -59,18 +63,26 @@ def shown_source(source: str) -> str:
     return source if topics.is_topic(source) else urls.shown_text(source)
 
 
-def freeze(source: str, left: "Sequence[Subject]") -> str:
-    """left: what takes writes still."""
+def freeze(source: str, left: "Sequence[Subject]", scopes: "Sequence[Subject]") -> str:
+    """left: what takes writes still. scopes: whose modes are to be READONLY, so that it does not."""
     url = "https://SOURCE" if topics.is_topic(source) else shown_source(source).rstrip("/")
-    named = ", ".join(scope.qualified or "the default context" for scope in left[:MOST_NAMED])
-    more = f" and {len(left) - MOST_NAMED} more" if len(left) > MOST_NAMED else ""
     put = """-X PUT -H 'Content-Type: application/json' -d '{"mode": "READONLY"}'"""
-    return (
-        f"The source takes writes still: {named}{more}. Make it READONLY when you are ready to move over:\n"
-        f"  curl {put} {url}/mode\n"
-        f"  curl {put} {url}/mode/:.__GLOBAL:\n"
-        "The second is for registries with contexts. A subject or a context with a mode of its own needs one, too."
+    return "\n".join(
+        (
+            f"The source takes writes still: {_shown_scopes(left)}. Make it READONLY when you are ready to move over:",
+            *(f"  curl {put} {shlex.quote(url + _path_of_mode(scope))}" for scope in scopes[:MOST_COMMANDS]),
+            *(["What is left then is told with its commands."] if len(scopes) > MOST_COMMANDS else []),
+        )
     )
+
+
+def _path_of_mode(scope: "Subject") -> str:
+    return f"/mode/{percent_encoded(scope.qualified, safe=':')}".rstrip("/")
+
+
+def _shown_scopes(scopes: "Sequence[Subject]") -> str:
+    more = f" and {len(scopes) - MOST_NAMED} more" if len(scopes) > MOST_NAMED else ""
+    return ", ".join(scope.qualified or "the default context" for scope in scopes[:MOST_NAMED]) + more
 
 
 def late(source: str, behind_ms: int) -> str:
@@ -89,11 +101,18 @@ def silent(source: str, since: int, for_ms: int, *, stopped: bool) -> str:
     return told if stopped else f"{told} If the registry is stopped for good, run this again with --source-stopped."
 
 
-def moved(source: str, state: "State") -> str:
+def moved(source: str, state: "State", read_only: "Sequence[Subject]", address: "Address") -> str:
+    """read_only: what takes no writes all the same. address: of the registry that does from now on."""
     old = "the old registry" if topics.is_topic(source) else shown_source(source)
-    return (
-        f"Moved over: {size(state)}. This registry takes writes now.\n"
-        f"At each client, put its URL in the place of {old}: `schema.registry.url` for Java, Connect and Streams,\n"
-        "`url` or `baseURLs` elsewhere (docs/migrate.md). Ids are the same: clients may change one by one.\n"
-        "Leave the old one READONLY until nothing asks it any more."
+    kept = f"READONLY here, as there: {_shown_scopes(read_only)}. PUT /mode/NAME gives each another mode."
+    serve = f"Serve it: sigla serve --data {shlex.quote(address.path)}"
+    return "\n".join(
+        (
+            f"Moved over: {size(state)}. This registry takes writes now.",
+            *([kept] if read_only else []),
+            *([serve] if address.scheme == "file" else []),
+            f"At each client, put its URL in the place of {old}: `schema.registry.url` for Java, Connect and Streams,",
+            "`url` or `baseURLs` elsewhere (docs/migrate.md). Ids are the same: clients may change one by one.",
+            "Leave the old one READONLY until nothing asks it any more.",
+        )
     )

@@ -17,8 +17,19 @@ from the state before.
 """
 
 from sigla.upkeep.mirroring.beginning import NotAMirror, begin, is_mirror
-from sigla.upkeep.mirroring.cut_over import cut_over, writable
+from sigla.upkeep.mirroring.cut_over import cut_over, read_only, scopes_to_freeze, writable
 from sigla.upkeep.mirroring.mirror import Mirror
 from sigla.upkeep.mirroring.tally import Tally, TooMuchGone
 
-__all__ = ["Mirror", "NotAMirror", "Tally", "TooMuchGone", "begin", "cut_over", "is_mirror", "writable"]
+__all__ = [
+    "Mirror",
+    "NotAMirror",
+    "Tally",
+    "TooMuchGone",
+    "begin",
+    "cut_over",
+    "is_mirror",
+    "read_only",
+    "scopes_to_freeze",
+    "writable",
+]

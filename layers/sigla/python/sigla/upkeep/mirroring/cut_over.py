@@ -1,5 +1,6 @@
 """The end of a mirror: clients are moved over."""
 
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from sigla.journal.replay import State
@@ -22,6 +23,27 @@ def writable(state: State) -> list[Subject]:
     own = (scope for scope, each in state.settings.items() if each.mode is not None and scope != REGISTRY_WIDE)
     scopes = {GLOBAL, *contexts, *own, *state.subjects}
     return [scope for scope in sorted(scopes, key=str) if effective_mode(_chain(state, scope)) not in READ_ONLY_MODES]
+
+
+def scopes_to_freeze(state: State, left: Sequence[Subject]) -> Iterator[Subject]:
+    """Whose modes are to be READONLY so that nothing takes writes any more. left: what does still, as of `writable`."""
+    own = [scope for scope in left if scope != GLOBAL and _mode_of(state, scope) is not None]
+    if GLOBAL in left:
+        yield GLOBAL
+    elsewhere = (scope for scope in left if not scope.in_default_context)
+    if any(scope not in own and Subject(scope.context, "") not in own for scope in elsewhere):
+        yield REGISTRY_WIDE
+    yield from own
+
+
+def read_only(state: State) -> list[Subject]:
+    """What takes no writes once the registry does: subjects and contexts with a mode of their own."""
+    scopes = (scope for scope in state.settings if scope not in WHOLE_SCOPES)
+    return [scope for scope in sorted(scopes, key=str) if _mode_of(state, scope) in READ_ONLY_MODES]
+
+
+def _mode_of(state: State, scope: Subject) -> str | None:
+    return state.settings.get(scope, Settings()).mode
 
 
 def _chain(state: State, scope: Subject) -> Chain:
