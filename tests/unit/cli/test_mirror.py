@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from sigla.cli import main, mirrored
+from sigla.cli import main, mirror, mirrored
 from sigla.cli.misuse import Misuse, Refused
 from sigla.errors import StoreError
 from sigla.journal.replay import State, TopicRecord
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     from sigla.cli.topics import Following
 
 Captured = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What fails is tried again without a pause."""
+    monkeypatch.setattr(mirror, "AGAIN_S", 0.0)
 
 
 @pytest.fixture

@@ -16,12 +16,12 @@ from sigla.journal.replay import State
 from sigla.upkeep.mirroring import Mirror
 from sigla.upkeep.mirroring.tally import Tally
 from tests.unit.cli.answering import behind_a_url, registry
-from tests.unit.cli.test_mirror import data, frozen, source, subjects, url
+from tests.unit.cli.test_mirror import at_once, data, frozen, source, subjects, url
 from tests.unit.exporting.places import AVRO, Place
 
 Captured = pytest.CaptureFixture[str]
 Headers = Mapping[str, str]
-__all__ = ["data", "source", "url"]
+__all__ = ["at_once", "data", "source", "url"]
 
 
 @pytest.fixture

@@ -44,6 +44,8 @@ brought, or a registry or a store does not answer. 2: nothing was written. 130: 
 """
 
 EVERY_S = 10.0
+AGAIN_S = 5.0
+"""How long it is waited after a failure, which may be told at once: brokers are not silent but away."""
 
 
 class TooMuch(Misuse):
@@ -236,7 +238,7 @@ class Run:
     def follow(self) -> int:
         with suppress(Stopped):
             while not self.stop.wait(self.pause_s):
-                with tried_again():
+                with tried_again(self.stop):
                     self.look()
         print("Stopped: run it again, and it goes on.", flush=True)
         return 0
@@ -261,8 +263,8 @@ class Run:
 
 
 @contextmanager
-def tried_again() -> Iterator[None]:
-    """A source or a store that does not answer now, or otherwise than before, is told, and asked again."""
+def tried_again(stop: Event) -> Iterator[None]:
+    """A source or a store that does not answer now, or otherwise than before, is told, and asked again soon."""
     from sigla.errors import StoreError, Unusable
 
     try:
@@ -271,3 +273,4 @@ def tried_again() -> Iterator[None]:
         raise
     except (Misuse, Refused, StoreError) as problem:
         print(f"sigla: {str(problem).rstrip('.')}. It is tried again.", file=sys.stderr, flush=True)
+        stop.wait(AGAIN_S)

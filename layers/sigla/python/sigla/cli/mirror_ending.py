@@ -62,7 +62,7 @@ class Ending:
                     self._frozen = self._clock.elapsed()
                 if self._run.stop.wait(min(self._run.pause_s, SOON_S)):
                     break
-                with tried_again():
+                with tried_again(self._run.stop):
                     self._look(writes=bool(left))
         print("Stopped: nothing was moved over. Run it again, and it goes on.", flush=True)
         return False

@@ -120,15 +120,18 @@ def following(source: str, settings: Settings) -> Iterator["Following"]:
         _check_partitions(reader, source, topic)
         first, _ = reader.span(topic, 0)
         reader.begin(topic, 0, first)
-        yield Following(reader, source)
+        yield Following(reader, source, topic)
 
 
 class Following:
     """What a topic has had since it was asked last, time and again."""
 
-    def __init__(self, reader: Reader, source: str) -> None:
+    def __init__(self, reader: Reader, source: str, topic: str) -> None:
         self._reader = reader
         self._source = source
+        self._topic = topic
+        self._offset = 0
+        """That of the record which comes next."""
 
     def all(self, told: Progress, into: list[TopicRecord]) -> None:
         """Its records so far, as the first question, at the end of a list. Raises Refused."""
@@ -139,19 +142,40 @@ class Following:
             into.append(_record(message))
             number += 1
             told("records", number)
-        raise Refused(f"{self._source} does not answer{self._reader.reason}.")
+        raise self._silence()
 
     def more(self, into: list[TopicRecord]) -> None:
-        """What has come since, at the end of a list; nothing, after a moment without any. Raises Refused.
+        """What has come since, at the end of a list; nothing, after a moment without any.
 
-        What came before a failure stands in the list: it does not come again.
+        What came before a failure stands in the list: it does not come again. Raises Refused, also where brokers are
+        silent: that nothing comes of them does not say that there is nothing.
         """
+        self._read(into)
+        if self._offset < self._end():  # it has come meanwhile, or does not come
+            before = len(into)
+            self._read(into)
+            if len(into) == before and self._offset < self._end():
+                raise self._silence()
+
+    def _read(self, into: list[TopicRecord]) -> None:
         before = len(into)
         while (message := self._reader.next_within(MOMENT_S)) is not None:
             if not self._is_end(message):
                 into.append(_record(message))
             elif len(into) > before:
                 break
+
+    def _end(self) -> int:
+        """Raises Refused."""
+        from confluent_kafka import KafkaException
+
+        try:
+            return self._reader.span(self._topic, 0)[1]
+        except KafkaException:
+            raise self._silence() from None
+
+    def _silence(self) -> Refused:
+        return Refused(f"{self._source} does not answer{self._reader.reason}.")
 
     def has_beside(self, topic: str) -> bool:
         """Whether its brokers have this topic as well, as a registry makes it. Raises Refused."""
@@ -167,6 +191,7 @@ class Following:
         problem = message.error()
         if problem is not None and problem.code() != _end_of_partition():
             raise Refused(f"{self._source} cannot be read: {problem.str()}.")
+        self._offset = (message.offset() or 0) + (problem is None)
         return problem is not None
 
 
