@@ -32,8 +32,9 @@ Captured = pytest.CaptureFixture[str]
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What fails is tried again without a pause."""
+    """What fails is tried again without a pause, and at the start not at all."""
     monkeypatch.setattr(mirror, "AGAIN_S", 0.0)
+    monkeypatch.setattr(mirrored, "START_MS", 0)
 
 
 @pytest.fixture
@@ -377,7 +378,7 @@ def test_a_page_that_slips_while_it_is_read_removes_nothing(
     source: Place, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A version that is missing once may have slipped from one page of the answer to the other."""
-    api = mirrored.ApiSource(url, "", unseen)
+    api = mirrored.ApiSource(url, "", unseen, lambda: None)
     whole = api.first()
     with monkeypatch.context() as slipped:
         slipped.setattr(state, "read", lambda *_, **__: replace(whole, subjects={}))

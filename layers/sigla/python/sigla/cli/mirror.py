@@ -120,8 +120,13 @@ def run(args: argparse.Namespace) -> int:
     place.address(args)
     with _stopping() as stop, progress.shown() as shown:
         told = _interrupted_by(stop, shown)
+
+        def pause() -> None:
+            if stop.wait(AGAIN_S):
+                raise Stopped
+
         try:
-            with mirrored.opened_source(args, told) as source:
+            with mirrored.opened_source(args, told, pause) as source:
                 return _mirror(args, source, told, stop)
         except Stopped:
             print("sigla: Stopped before all was here: run it again, and it goes on.", file=sys.stderr)

@@ -1,6 +1,7 @@
 """What `sigla mirror` keeps a registry in step with: the topic of another one, or its API, asked time and again."""
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 LOOK_MS = 10_000
 AGAIN = 5
 """So often an API is read at once that was written to while it was read."""
+START_MS = 60_000
+"""So long an API is waited for that does not answer yet, or not as a registry: both may be about to start."""
 
 
 class Source(Protocol):
@@ -37,15 +40,15 @@ class Source(Protocol):
 
 
 @contextmanager
-def opened_source(args: argparse.Namespace, told: Progress) -> Iterator[Source]:
-    """Raises Misuse, Refused."""
+def opened_source(args: argparse.Namespace, told: Progress, pause: Callable[[], object]) -> Iterator[Source]:
+    """pause: waits a little, before a source is asked again. Raises Misuse, Refused."""
     from sigla.remote import client, urls
 
     if topics.is_topic(args.source):
         with ExitStack() as stack:
             yield _topics(args, told, stack)
     elif urls.is_url(args.source):
-        yield ApiSource(args.source, credentials.user_of(args, args.source), told)
+        yield ApiSource(args.source, credentials.user_of(args, args.source), told, pause)
     else:
         shown = urls.shown_text(args.source)
         raise Misuse(f"{shown} is neither a topic nor the URL of a registry: {topics.FORM}; {client.FORM}.")
@@ -151,13 +154,14 @@ class ApiSource:
     url: str
     user: str
     told: Progress
+    pause: Callable[[], object]
     behind_ms: int = field(default=0, init=False)
     _read: "State | None" = field(default=None, init=False)
     _dangling: "frozenset[Reference]" = field(default=frozenset(), init=False)
     _told: "State | None" = field(default=None, init=False)
 
     def first(self) -> "State":
-        self._read = self._told = self._asked()
+        self._read = self._told = self._started()
         return self._told
 
     def next(self) -> "State | None":
@@ -169,23 +173,47 @@ class ApiSource:
         self._told = state
         return state
 
+    def _started(self) -> "State":
+        """What it answers as soon as it is there. Raises Misuse, Refused."""
+        from sigla.remote.failures import NoRegistry, RemoteAway
+        from sigla.stores.clock import SystemClock
+
+        clock, is_told = SystemClock(), False
+        ends = clock.elapsed() + START_MS
+        with reading_remote():
+            while True:
+                try:
+                    return self._whole()
+                except (NoRegistry, RemoteAway) as problem:
+                    if clock.elapsed() >= ends:
+                        raise
+                    if not is_told:
+                        again = "It is asked again for a minute, as it may be about to start."
+                        print(f"sigla: {str(problem).rstrip('.')}. {again}", file=sys.stderr, flush=True)
+                        is_told = True
+                self.pause()
+
     def _asked(self) -> "State":
         """Raises Misuse, Refused."""
+        with reading_remote():
+            return self._whole()
+
+    def _whole(self) -> "State":
+        """Raises RemoteMisused, RemoteRefused."""
         from sigla.remote import state
         from sigla.remote.failures import WrittenMeanwhile
         from sigla.stores.clock import SystemClock
 
-        with reading_remote():
-            for left in reversed(range(AGAIN)):
-                try:
-                    found = state.read(self.url, self.user, SystemClock(), self.told, behind=self._is_behind)
-                except WrittenMeanwhile:
-                    if not left:
-                        raise
-                    continue
-                before, self._dangling = self._dangling, frozenset(_dangling(found))
-                if self._dangling <= before:
-                    return found
+        for left in reversed(range(AGAIN)):
+            try:
+                found = state.read(self.url, self.user, SystemClock(), self.told, behind=self._is_behind)
+            except WrittenMeanwhile:
+                if not left:
+                    raise
+                continue
+            before, self._dangling = self._dangling, frozenset(_dangling(found))
+            if self._dangling <= before:
+                return found
         return found
 
     def _is_behind(self, ms: int) -> None:

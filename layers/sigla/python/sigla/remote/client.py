@@ -31,7 +31,16 @@ from sigla.remote.connections import (
     RemoteLimits,
     whole_answer,
 )
-from sigla.remote.failures import NoCredentials, NoSuchPage, RemoteMisused, RemoteRefused, RemoteTooLong, Withheld
+from sigla.remote.failures import (
+    NoCredentials,
+    NoRegistry,
+    NoSuchPage,
+    RemoteAway,
+    RemoteMisused,
+    RemoteRefused,
+    RemoteTooLong,
+    Withheld,
+)
 from sigla.remote.urls import MISREAD, is_misread, is_url, shown_url
 
 TRIES = 4
@@ -136,10 +145,10 @@ class Remote:
                 if status == 400:
                     self._check_no_tls()
                 if status < 500 and status != 429:
-                    raise RemoteMisused(f"{problem} {NO_REGISTRY}")
+                    raise NoRegistry(f"{problem} {NO_REGISTRY}")
             except (OSError, HTTPException) as silence:
                 problem = self._said_of(silence)
-        raise RemoteRefused(problem)
+        raise RemoteAway(problem)
 
     def send(
         self,

@@ -5,12 +5,20 @@ class RemoteMisused(Exception):
     """The caller must change something, such as the URL; the message is the whole story, in one sentence."""
 
 
-class NoSuchPage(RemoteMisused):
+class NoRegistry(RemoteMisused):
+    """Something else answers, or a proxy in the place of a registry that has not started yet."""
+
+
+class NoSuchPage(NoRegistry):
     """The server answers, and has nothing under that path."""
 
 
 class RemoteRefused(Exception):
     """It was asked for properly, and the registry does not give it; the message says why, in one sentence."""
+
+
+class RemoteAway(RemoteRefused):
+    """It does not answer, or not now, as while it starts."""
 
 
 class WrittenMeanwhile(RemoteRefused):

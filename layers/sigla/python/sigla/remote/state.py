@@ -21,7 +21,7 @@ from sigla.ports.progress import Progress, unseen
 from sigla.remote import associations
 from sigla.remote import keys as keys_of_fields
 from sigla.remote.client import Remote
-from sigla.remote.failures import RemoteMisused, WrittenMeanwhile
+from sigla.remote.failures import NoRegistry, RemoteMisused, WrittenMeanwhile
 from sigla.rules import names
 
 PAGE = 1000
@@ -60,7 +60,7 @@ def read(
     try:
         found = _state(remote, progress, page)
     except (LookupError, TypeError, AttributeError, ValueError, RecursionError):
-        raise RemoteMisused(f"{remote.shown} answers, but not as a schema registry does.") from None
+        raise NoRegistry(f"{remote.shown} answers, but not as a schema registry does.") from None
     finally:
         remote.close()
     behind(remote.behind_ms)
