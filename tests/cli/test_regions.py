@@ -196,6 +196,8 @@ def test_both_regions_are_shown_with_what_a_forced_promotion_would_lose(urls: Ur
     report = json.loads(capsys.readouterr().out)
     assert [each["role"] for each in report["regions"]] == ["follower", "primary"]
     assert len(report["missing"]) == 1
+    assert main(["regions", there, here]) == 0
+    assert "would lose now:" in capsys.readouterr().out, "whichever stands first"
     bring(here, there)
     assert main(["regions", here, there]) == 0
     assert "would lose nothing now" in capsys.readouterr().out
@@ -218,8 +220,9 @@ def test_commits_that_cannot_be_read_are_told(urls: Urls, capsys: Captured) -> N
 
 
 @pytest.mark.parametrize("urls", ["tables"], indirect=True)
+@pytest.mark.parametrize("lost", [RegionKind.PRIMARY, RegionKind.FOLLOWER])
 def test_the_region_that_answers_is_shown_where_the_other_one_is_lost(
-    urls: Urls, capsys: Captured, monkeypatch: pytest.MonkeyPatch
+    urls: Urls, lost: RegionKind, capsys: Captured, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With what to do about it."""
     here, there = urls
@@ -227,17 +230,21 @@ def test_the_region_that_answers_is_shown_where_the_other_one_is_lost(
 
     def answers(region: AwsRegion) -> Role | None:
         found = role(region)
-        if found and found.kind is RegionKind.PRIMARY:
+        if found and found.kind is lost:
             raise StoreError("reading a role: no answer")
         return found
 
     monkeypatch.setattr(AwsRegion, "role", answers)
     assert main(["regions", here, there]) == 1
     told = capsys.readouterr()
-    assert "follower of epoch 1" in told.out
+    lives, do = {
+        RegionKind.PRIMARY: ("follower", f"sigla promote '{here}' --force"),
+        RegionKind.FOLLOWER: ("primary", f"sigla regions dismiss '{there}'"),
+    }[lost]
+    assert f"{lives} of epoch 1" in told.out
     assert "would lose" not in told.out
     assert "reading a role: no answer" in told.err
-    assert f"If that region is lost: sigla promote '{here}' --force" in told.err
+    assert f"If that region is lost: {do}\n" in told.err
 
 
 @pytest.mark.parametrize("urls", ["tables"], indirect=True)

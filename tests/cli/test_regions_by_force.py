@@ -36,7 +36,7 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
     assert main(planned(here, there)) == 2
     assert "was promoted by force" in capsys.readouterr().err
     assert main(["regions", here]) == 0
-    assert f"not all is brought from {called(there)}" in capsys.readouterr().out
+    assert f"  out      {called(there)}: what is missing here may be there\n" in capsys.readouterr().out
     with silent(there):
         assert main(["regions", "abandon", here, "--yes"]) == 0
     assert "is given up. Imports into " in capsys.readouterr().out

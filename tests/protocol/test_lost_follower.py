@@ -56,6 +56,11 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
         with following(primary, tmp_path / "b"):
             lost = role(primary)["peer"]
         registered(primary, "a", INT)
+        gone = "http://127.0.0.1:9"
+        for urls in ((primary.url, gone), (gone, primary.url)):
+            listed = run("regions", *urls)
+            assert (listed.returncode, lost in listed.stdout) == (1, True), listed.stderr
+            assert f"If that region is lost: sigla regions dismiss {primary.url}\n" in listed.stderr
         refused = run("serve", "--port", "0", "--data", str(tmp_path / "c"), "--follow", primary.url)
         assert (refused.returncode, lost in refused.stderr) == (2, True), "a copy that is made anew is another region"
         assert "sigla regions dismiss" in refused.stderr
@@ -68,7 +73,7 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
         assert (again.returncode, again.stdout) == (0, "No region follows: nothing was changed.\n")
         assert registered(primary, "b", LONG) == 2 * rules.BLOCK + 1, "above all that the lost one could give"
         with serving(tmp_path / "b") as back, following(primary, tmp_path / "c") as follower:
-            eventually(lambda: "this follower was given up there" in stopped_for(back))
+            eventually(lambda: "was given up there. `sigla rejoin` has it follow again" in stopped_for(back))
             refused = run("regions", "dismiss", back.url, "--yes")
             assert (refused.returncode, "for the primary that takes writes" in refused.stderr) == (2, True)
             assert registered(back, "c", TEXT) == 2 * rules.BLOCK + 2
@@ -76,7 +81,7 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
             assert registered(follower, "d", {"schema": json.dumps("double")}) == 2 * rules.BLOCK + 3
             assert role(primary)["peer"] == role(follower)["name"] != lost
             shown = run("regions", follower.url).stdout
-            assert ("not all is brought from" in shown, "if it" in shown) == (True, False), "that is for the primary"
+            assert ("  out      " in shown, "if it" in shown) == (True, False), "that is for the primary"
 
 
 def test_a_lost_follower_that_took_over_meanwhile_is_closed_and_gave_no_id_of_its_primary(tmp_path: Path) -> None:

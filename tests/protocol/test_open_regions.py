@@ -24,6 +24,9 @@ def test_an_open_server_has_no_credentials_that_it_could_be_made_to_send(tmp_pat
             """Nothing."""
 
     with serving(tmp_path / "a", "--auth") as primary:
+        none = run("serve", "--port", "0", "--data", str(tmp_path / "none"), "--follow", primary.url, **user)
+        assert (none.returncode, "Start it with --auth" in none.stderr) == (2, True)
+        assert not (tmp_path / "none").exists(), "it is no follower yet"
         with serving(tmp_path / "b", "--auth", "--follow", primary.url, settings=user):
             pass
         for more in (["--follow", primary.url], []):

@@ -18,6 +18,7 @@ from sigla.cli.regions_told import (
     tell_dismissed,
     tell_of_abandonment,
     tell_of_dismissal,
+    told_if_other_is_lost,
 )
 from sigla.cli.served_regions import abandon_served, are_served, dismiss_served, show_served
 from sigla.cli.stored_regions import (
@@ -105,26 +106,30 @@ def _stores_shown(args: argparse.Namespace) -> RegionsShown:
 
     addresses = [address_of_region(url, args.registry) for url in args.urls]
     shown: list[dict[str, Any]] = []
-    silent, followers = [], []
+    silent, advice = [], []
     for url, address in zip(args.urls, addresses, strict=True):
         try:
             with opened_region(address) as store:
-                shown.append(_region_report(address, store))
+                role = store.region.role()
+                shown.append(_region_report(address, store, role))
         except Refused as silence:
             silent.append(str(silence))
         else:
-            followers += [url] * (shown[-1]["role"] == RegionKind.FOLLOWER.value)
+            advice += told_if_other_is_lost(url, role)
     if silent:
-        advice = [f"If that region is lost: {shlex.join(['sigla', 'promote', url, '--force'])}" for url in followers]
         return RegionsShown(shown, silent=silent + advice)
     if len(shown) == 1:
         return RegionsShown(shown)
-    if any(each["role"] is None for each in shown):
+    kinds = [each["role"] for each in shown]
+    if None in kinds:
         return RegionsShown(shown, are_one=False)
-    with refusals(), opened_pair(*addresses) as regions:
+    primary = RegionKind.PRIMARY.value
+    follower_first = addresses[::-1] if kinds[0] == primary else addresses
+    with refusals(), opened_pair(*follower_first) as regions:
         if not are_one_registry(regions):
             return RegionsShown(shown, are_one=False)
-        return RegionsShown(shown, missing=[*regions.pair.would_be_lost()])
+        neither_follows = kinds == [primary, primary]
+        return RegionsShown(shown, missing=None if neither_follows else [*regions.pair.would_be_lost()])
 
 
 def _show(args: argparse.Namespace, shown: RegionsShown) -> None:
@@ -149,10 +154,9 @@ def _differing(shown: list[dict[str, Any]]) -> list[str] | None:
     return [*unlike(*runs)] if len(runs) == len(shown) else None
 
 
-def _region_report(address: "Address", store: "Store") -> dict[str, Any]:
+def _region_report(address: "Address", store: "Store", role: "Role | None") -> dict[str, Any]:
     from sigla.regions.installed import names_another
 
-    role = store.region.role()
     form: dict[str, Any] = {"store": str(address), "newest": store.journal.newest(), **form_of_role(role)}
     if role is None:
         return form
@@ -167,7 +171,7 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
     from sigla.regions.installed import told_of_setting
 
     for region in shown:
-        print(region.get("store") or region["url"])
+        print(_name_of(region))
         print(f"  role     {_role_of(region)}")
         print(f"  newest   {shown_time(region['newest'])}")
         if "installed" in region:
@@ -185,8 +189,9 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
             print("  stopped  its table was restored to an earlier moment: `sigla rejoin` brings it back")
         if not region.get("reconciled", True):
             _print_out(region)
-    if missing is not None and shown[0]["role"] == "joining":
-        print("The first one joins the second one: it can be promoted once its copy is complete.")
+    joining = [region for region in shown if region["role"] == "joining"]
+    if missing is not None and joining:
+        print(f"{_name_of(joining[0])} joins the other one: it can be promoted once its copy is complete.")
     elif missing is not None:
         print("A forced promotion would lose nothing now." if not missing else "A forced promotion would lose now:")
         for sentence in missing:
@@ -195,11 +200,11 @@ def _print(shown: list[dict[str, Any]], missing: list[str] | None) -> None:
 
 def _print_out(region: dict[str, Any]) -> None:
     """What is to be brought before it is reconciled; where it takes writes, the command for each way that may go on."""
-    here, out = region.get("store") or region["url"], region["out"]
+    here, out = _name_of(region), region["out"]
     if region["role"] == "primary" and not region["open"]:
-        print("  open     it takes no writes again before `sigla rejoin` has brought it back")
+        print("  closed   it takes no writes again before `sigla rejoin` has brought it back")
         return
-    print(f"  open     not all is brought from {shown_traces(out)}")
+    print(f"  out      {shown_traces(out)}: what is missing here may be there")
     if region["open"]:
         back = [["sigla", "rejoin", each["url"] or "URL", "--primary", here] for each in out]
         lost = ["sigla", "regions", "abandon", here, *(["NAME"] if len(out) > 1 else [])]
@@ -208,11 +213,15 @@ def _print_out(region: dict[str, Any]) -> None:
         print(f"           if it never does: {shlex.join(lost)}")
 
 
+def _name_of(region: dict[str, Any]) -> str:
+    return str(region.get("store") or region["url"])
+
+
 def _role_of(region: dict[str, Any]) -> str:
     if region["role"] is None:
         return "none, as of a registry without a second region"
     writes = "takes writes" if region["open"] else "takes no writes"
-    where = f" at {region['at']}" if region.get("at") else ""
+    where = f" at {region['at']}" if region.get("at") and "://" not in region["peer"] else ""
     peer = f"; the other region is {region['peer']}{where}" if region["peer"] else ""
     return f"{region['role']} of epoch {region['epoch']}, {writes}{peer}"
 

@@ -1,6 +1,7 @@
 """What the commands of two regions say alike."""
 
 import json
+import shlex
 import sys
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -91,6 +92,21 @@ def tell_abandoned(here: str, given_up: "Trace | None") -> int:
     return 0
 
 
+def told_if_other_is_lost(url: str, role: "Role | None") -> list[str]:
+    """What is to be done with the region at a URL if the other one, which does not answer, is lost for good."""
+    from sigla.regions.nouns import RegionKind
+
+    if role is None:
+        return []
+    if role.kind is RegionKind.FOLLOWER or (role.is_closed and role.reconciled and role.peer):
+        words = ["sigla", "promote", url, "--force"]
+    elif role.writes and role.is_followed:
+        words = ["sigla", "regions", "dismiss", url]
+    else:
+        return []
+    return [f"If that region is lost: {shlex.join(words)}"]
+
+
 def tell_of_force(here: str, *, is_closed: bool = False) -> None:
     """What a forced promotion means, before it is asked for. is_closed: whether it is a primary that was closed."""
     becomes = "is a primary that was closed. It is to take writes again" if is_closed else "is to become the primary"
@@ -159,6 +175,10 @@ def put_into_report(report: "Path", line: dict[str, Any]) -> None:
     """A line at the end of what a region that comes back is told of."""
     with report.open("a", encoding="utf-8") as file:
         file.write(json.dumps(line) + "\n")
+
+
+def tell_brought(commits: int, old: str, new: str) -> None:
+    print(f"{commits} commits of {old} were missing at {new}, and were brought.")
 
 
 def tell_left(left: "Sequence[str]", report: "Path") -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Refused
-from sigla.cli.regions_told import check_report, put_into_report, shown_time, tell, tell_left
+from sigla.cli.regions_told import check_report, put_into_report, shown_time, tell, tell_brought, tell_left
 from sigla.cli.served_regions import are_served, rejoin_served
 from sigla.cli.stored_regions import (
     address_of_region,
@@ -98,7 +98,8 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
     from sigla.registry import Resources
     from sigla.upkeep.rejoining import merge
 
-    tell(f"{old} is to be closed, what {new} lacks to be brought there, and then the catalog in {old} to be forgotten.")
+    then = "" if regions.pair.forget is None else f" Then the catalog in {old} is forgotten, and it begins anew."
+    tell(f"{old} is to be closed, and what {new} lacks to be brought there.{then}")
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
     check_report(args.report)
@@ -116,7 +117,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
         line = {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left}
         put_into_report(args.report, line)
         pair.mark_brought(missing)
-        print(f"{done.commits} commits of {old} were missing.")
+        tell_brought(done.commits, str(old), str(new))
 
     def forget() -> None:
         tell(f"The catalog in {old} is forgotten in {HEARD_S:.0f} s, when all who answer from it know that it joins.")

@@ -165,7 +165,7 @@ def _region(args: argparse.Namespace, address: "Address") -> "OtherRegion | None
     """Fills an empty directory that is to follow. Raises Misuse."""
     from sigla.backups import making
     from sigla.ports.progress import unseen
-    from sigla.second_region import OtherRegion
+    from sigla.second_region import OPEN_WITH_CREDENTIALS, OtherRegion
     from sigla.settings import REMOTE_USER
     from sigla.terminal.environment import of_another_registry
 
@@ -182,6 +182,8 @@ def _region(args: argparse.Namespace, address: "Address") -> "OtherRegion | None
     name, secret = map(of_another_registry, REMOTE_USER)
     user = user_of(args, args.follow or "") if args.follow or args.user else f"{name}:{secret}".strip(":")
     region = OtherRegion(copy, args.follow or "", user)
+    if args.follow and user and not args.auth:
+        raise Misuse(OPEN_WITH_CREDENTIALS)  # before a copy is made, by which the other region is followed
     if args.follow:
         _join(args, address, region)
     return region

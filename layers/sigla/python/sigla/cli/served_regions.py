@@ -18,6 +18,7 @@ from sigla.cli.regions_told import (
     tell,
     tell_abandoned,
     tell_adopted,
+    tell_brought,
     tell_dismissed,
     tell_left,
     tell_of_abandonment,
@@ -25,6 +26,7 @@ from sigla.cli.regions_told import (
     tell_of_dismissal,
     tell_of_force,
     tell_without_ids,
+    told_if_other_is_lost,
 )
 
 if TYPE_CHECKING:
@@ -141,20 +143,15 @@ def show_served(args: argparse.Namespace) -> RegionsShown:
             silent.append(str(silence))
     shown = [_form(url, report) for url, report in found]
     if silent:
-        silent += [f"If its machine is lost: sigla promote {url} --force" for url, report in found if _follows(report)]
-        return RegionsShown(shown, silent=silent)
+        advice = [told for url, report in found for told in told_if_other_is_lost(url, report.role)]
+        return RegionsShown(shown, silent=silent + advice)
     if len(found) == 1:
         return RegionsShown(shown)
     (_, here), (_, there) = found
     if here.role is None or not here.role.is_of(there.role):
         return RegionsShown(shown, are_one=False)
-    return RegionsShown(shown, missing=lacking(here, there))
-
-
-def _follows(report: "RegionReport") -> bool:
-    from sigla.regions.nouns import RegionKind
-
-    return report.role is not None and report.role.kind is RegionKind.FOLLOWER
+    missing = lacking(here, there)
+    return RegionsShown(shown, missing=lacking(there, here) if missing is None else missing)
 
 
 def rejoin_served(args: argparse.Namespace) -> int:
@@ -171,7 +168,7 @@ def rejoin_served(args: argparse.Namespace) -> int:
             print(f"{old} joins or follows already: nothing to do.")
             return 0
         put_into_report(args.report, {"region": old} | {name: done[name] for name in ("commits", "report", "left")})
-        print(f"{done['commits']} commits of {old} were missing.")
+        tell_brought(done["commits"], old, new)
         joins = region.rejoin(old, args.url or new, done["end"])
     tell_left(done["left"], args.report)
     if joins["waits"]:
@@ -267,4 +264,4 @@ def _form(url: str, report: "RegionReport") -> dict[str, Any]:
         "journal": report.journal.position,
         **form_of_role(report.role, report.out),
     }
-    return form if report.role is None else form | how_far
+    return form if report.role is None else form | {"at": report.role.at} | how_far

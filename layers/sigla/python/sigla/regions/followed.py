@@ -207,10 +207,10 @@ class Followed:
         if role is None:
             raise NotFollowed(why="it has no follower yet, and one begins with a copy")
         if asked.follower in role.given_up:
-            raise NotFollowed(why=f"{GIVEN_UP}. Begin anew, in an empty directory")
+            raise NotFollowed(why=f"{GIVEN_UP}. `sigla rejoin` has it follow again")
         if role.kind is RegionKind.PRIMARY and role.epoch != asked.epoch:
             epochs = f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}"
-            raise NotFollowed(why=f"{epochs}. Begin anew, in an empty directory")
+            raise NotFollowed(why=f"{epochs}. `sigla rejoin` has it follow again")
         if role.peer != asked.follower:
             check_may_follow(role, asked.token)
         if asked.end.position and self._place(asked.end.position) != asked.end:

@@ -27,7 +27,15 @@ from sigla.web.local.leading import Leading
 from sigla.web.local.regions import RegionOfServer
 from sigla.web.local.role_tables import RoleTables
 
-__all__ = ["BeginsAnew", "OtherRegion", "begin_exporters", "followed", "installed_here", "region_of_server"]
+__all__ = [
+    "OPEN_WITH_CREDENTIALS",
+    "BeginsAnew",
+    "OtherRegion",
+    "begin_exporters",
+    "followed",
+    "installed_here",
+    "region_of_server",
+]
 
 OPEN_WITH_CREDENTIALS: Final = (
     "This server asks for no keys and has credentials for the other region (SIGLA_USER): whoever reaches it could have "
