@@ -111,7 +111,7 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
         missing = [*pair.missing()]
         here = regions.here
         pair.make_way(missing)
-        done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock))
+        done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock), group=here.group)
         unread = (f"a commit of {shown_time(at)} cannot be read: what it did there is not here" for at in pair.unread())
         left.extend((*done.left, *unread))
         line = {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left}

@@ -51,6 +51,8 @@ from sigla.upkeep.rejoining import Rejoined, merge
 T = TypeVar("T")
 
 _TRIES: Final = 3
+BROUGHT_AT_ONCE: Final = 20
+"""Things of a region that comes back which become durable together: clients of this one wait as long."""
 NOT_ASKED: Final = "The other region was not asked to close: it may take writes until it is told of this epoch."
 TO_BE_REACHED: Final = (
     "See to it that the primary reaches this one, or name another URL with --url; where keys are asked for, the server "
@@ -79,6 +81,8 @@ class ServedRegion:
         self._user = user
         self._installed = installed
         self._one_at_a_time = threading.Lock()
+        self._one_brings = threading.Lock()
+        """All that a region has alone is in memory meanwhile."""
 
     def report(self) -> RegionReport:
         follower, journal = self._keeper.follower, self._store.journal
@@ -202,15 +206,17 @@ class ServedRegion:
             return Promoted(done.role, done.changed, other=follower)
 
     def bring(self, url: str) -> BroughtBack:
-        with self._course():
+        """It may take minutes, and no other course waits for it: each commit looks whether this is the primary."""
+        with _told_as_api(), self._one_brings:
             there = self._known(url)
             done: list[Rejoined] = []
             store = self._store
 
             def bring() -> None:
                 shipments = [*there.rows(self._common(there))]
-                resources = Resources(store.catalog, store.bodies, store.clock)
-                done.append(merge(shipments, _BodiesToo(store.bodies, shipments), resources))
+                bodies = _BodiesToo(store.bodies, shipments)
+                here = Resources(store.catalog, store.bodies, store.clock)
+                done.append(merge(shipments, bodies, here, group=store.group, at_once=BROUGHT_AT_ONCE))
 
             changed = _carried_out_again(lambda: rejoining.brought(self._region, there, bring=bring))
             end = there.report().journal
@@ -306,25 +312,31 @@ class ServedRegion:
 
     @contextmanager
     def _course(self, otherwise: str = "") -> Iterator[None]:
-        """One at a time; what stops it is told as the API tells it. Raises RegionRefused, RegionNotDone.
+        """One at a time. otherwise, and what it raises: as of `_told_as_api`."""
+        with _told_as_api(otherwise), self._one_at_a_time:
+            yield
 
-        otherwise: what else may be done where the other region is silent.
-        """
-        try:
-            with self._one_at_a_time:
-                yield
-        except (RegionsApart, RoleChanged) as apart:
-            raise RegionNotDone(why=as_sentence(apart)) from None
-        except (NotPromoted, RemoteMisused) as refused:
-            raise RegionRefused(why=as_sentence(refused)) from None
-        except NotARegistry as other:
-            raise RegionNotDone(why=f"{other}. Run it again with the URL of the other region.") from other
-        except StoreError as silent:
-            raise RegionNotDone(why=f"{silent}. Run it again: it goes on where it was cut off{otherwise}.") from silent
-        except Refusal as refused:
-            if isinstance(refused, RegionRefused):
-                raise
-            raise RegionNotDone(why=refused.message) from None
+
+@contextmanager
+def _told_as_api(otherwise: str = "") -> Iterator[None]:
+    """What stops a course is told as the API tells it. Raises RegionRefused, RegionNotDone.
+
+    otherwise: what else may be done where the other region is silent.
+    """
+    try:
+        yield
+    except (RegionsApart, RoleChanged) as apart:
+        raise RegionNotDone(why=as_sentence(apart)) from None
+    except (NotPromoted, RemoteMisused) as refused:
+        raise RegionRefused(why=as_sentence(refused)) from None
+    except NotARegistry as other:
+        raise RegionNotDone(why=f"{other}. Run it again with the URL of the other region.") from other
+    except StoreError as silent:
+        raise RegionNotDone(why=f"{silent}. Run it again: it goes on where it was cut off{otherwise}.") from silent
+    except Refusal as refused:
+        if isinstance(refused, RegionRefused):
+            raise
+        raise RegionNotDone(why=refused.message) from None
 
 
 def _carried_out_again(course: Callable[[], Course[T]]) -> T:

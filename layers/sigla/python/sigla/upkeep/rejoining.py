@@ -11,7 +11,7 @@ Nothing that stands is changed. Cut off anywhere, it is done again: what is ther
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cache
 from itertools import chain
@@ -27,7 +27,7 @@ from sigla.ports.bodies import Bodies
 from sigla.ports.in_front import BodiesInFront, CatalogInFront
 from sigla.ports.replaying import Shipment
 from sigla.registry.resources import Resources
-from sigla.upkeep.importing import CONFLICTING, Report, import_state
+from sigla.upkeep.importing import AT_ONCE, CONFLICTING, Group, Report, import_state
 from sigla.upkeep.importing.versions import OTHER_VERSION, named
 from sigla.upkeep.left_behind import left_behind, place_of
 
@@ -71,8 +71,18 @@ class _InEither(BodiesInFront):
             return [self.get(key) for key in keys]
 
 
-def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejoined:
-    """Brings commits of the other region. there: its bodies. Raises StoreError, RowUnreadable."""
+def merge(
+    shipments: Iterable[Shipment],
+    there: Bodies,
+    here: Resources,
+    *,
+    group: Group = nullcontext,
+    at_once: int = AT_ONCE,
+) -> Rejoined:
+    """Brings commits of the other region. there: its bodies. group, at_once: as of `importing.carry_out`.
+
+    All of it is in memory: what is deleted in the end is not brought before. Raises StoreError, RowUnreadable.
+    """
     rows, there = [_row(each) for each in shipments], _InEither(there, here.bodies)
     lost = list[str]()
     try:
@@ -83,7 +93,7 @@ def merge(shipments: Iterable[Shipment], there: Bodies, here: Resources) -> Rejo
     resources = replace(here, catalog=_Admitting(here.catalog))
     for _ in range(_TRIES):
         free, taken = _by_number(told, resources)
-        report = import_state(resources, free, whole=told)
+        report = import_state(resources, free, group=group, at_once=at_once, whole=told)
         # A number that was free when it was looked at, and is taken by now: its id is brought as that of others.
         if (CONFLICTING, OTHER_VERSION) not in report.reasons:
             break

@@ -11,7 +11,7 @@ anywhere and begun again.
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Cases, Outcome, Report
 from sigla.upkeep.importing.settings import count, list_context, settle
 from sigla.upkeep.importing.states import import_state, rehearsal
-from sigla.upkeep.importing.units import SIDE_BY_SIDE, Group, carry_out
+from sigla.upkeep.importing.units import AT_ONCE, SIDE_BY_SIDE, Group, carry_out
 from sigla.upkeep.importing.versions import (
     NOWHERE,
     Placed,
@@ -26,6 +26,7 @@ from sigla.upkeep.importing.versions import (
 )
 
 __all__ = [
+    "AT_ONCE",
     "CONFLICTING",
     "IDENTICAL",
     "IMPORTED",

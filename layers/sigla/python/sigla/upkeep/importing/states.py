@@ -21,7 +21,7 @@ from sigla.upkeep.importing.associations import associate
 from sigla.upkeep.importing.keys import bring_deks, bring_kek
 from sigla.upkeep.importing.report import CONFLICTING, IDENTICAL, IMPORTED, SKIPPED, Report
 from sigla.upkeep.importing.settings import count, list_context, settle
-from sigla.upkeep.importing.units import Group, carry_out
+from sigla.upkeep.importing.units import AT_ONCE, Group, carry_out
 from sigla.upkeep.importing.versions import (
     OTHER_MEANING,
     Placed,
@@ -49,16 +49,17 @@ def import_state(
     *,
     group: Group = nullcontext,
     threads: int = 1,
+    at_once: int = AT_ONCE,
     bodies: bool = False,
     progress: Progress = unseen,
     whole: State | None = None,
 ) -> Report:
     """Everything that the state has and this registry has not. Raises StoreError; begun again, it goes on.
 
-    group, threads: as of `units.carry_out`. bodies: as of `versions.compare`. whole: what the state is a part of: it
-    tells by which id a content is known, and what references mean.
+    group, threads, at_once: as of `units.carry_out`. bodies: as of `versions.compare`. whole: what the state is a part
+    of: it tells by which id a content is known, and what references mean.
     """
-    return _Import(resources, state, group, threads, bodies, progress, whole or state).run()
+    return _Import(resources, state, group, threads, at_once, bodies, progress, whole or state).run()
 
 
 @dataclass(slots=True)
@@ -67,6 +68,7 @@ class _Import:
     state: State
     group: Group
     threads: int
+    at_once: int
     bodies: bool
     progress: Progress
     whole: State
@@ -203,7 +205,7 @@ class _Import:
         done, total = 0, sum(map(len, waves))
         self.progress(what, done, total)
         for wave in waves:
-            for result, report in carry_out(wave, told, group=self.group, threads=self.threads):
+            for result, report in carry_out(wave, told, group=self.group, threads=self.threads, at_once=self.at_once):
                 self.report.add(report)
                 done += 1
                 self.progress(what, done, total)

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final, TypeVar
 
 AT_ONCE: Final = 200
-"""Units that become durable together, where a store can do that."""
+"""Units that become durable together, where a store can do that, and nothing else writes to it."""
 
 SIDE_BY_SIDE: Final = 8
 """Threads for a store that is far away. Each puts two objects at a time: all that `aws.objects` does at once."""
@@ -19,16 +19,22 @@ Result = TypeVar("Result")
 
 
 def carry_out(
-    units: Iterable[Unit], work: Callable[[Unit], Result], *, group: Group = nullcontext, threads: int = 1
+    units: Iterable[Unit],
+    work: Callable[[Unit], Result],
+    *,
+    group: Group = nullcontext,
+    threads: int = 1,
+    at_once: int = AT_ONCE,
 ) -> Iterator[Result]:
     """What the work on each unit gives, in their order, told when it is durable.
 
     threads: so many units at a time. group: where one thread does it all, what is written inside becomes durable
-    together. After an exception no other unit is begun, and those under way have ended.
+    together. at_once: so many units, and other writers wait meanwhile. After an exception no other unit is begun, and
+    those under way have ended.
     """
     units = iter(units)
     with ThreadPoolExecutor(threads, thread_name_prefix="importing") as pool:
-        while some := list(islice(units, AT_ONCE)):
+        while some := list(islice(units, at_once)):
             if threads > 1:  # a group is of one thread, and the others would wait for its end
                 results = list(pool.map(work, some))
             else:
