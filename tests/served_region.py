@@ -6,6 +6,7 @@ from functools import partial
 from sigla import destinations
 from sigla.auth.credentials import Authenticator
 from sigla.auth.guesses import Guesses
+from sigla.observe import Teller
 from sigla.regions.installed import Installed
 from sigla.second_region import OtherRegion, region_of_server
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -14,7 +15,11 @@ from sigla.web.local.regions import RegionOfServer
 
 
 def region_alone(
-    store: EmbeddedStore, authenticate: Authenticator | None, guesses: Guesses, until: ExitStack
+    store: EmbeddedStore,
+    authenticate: Authenticator | None,
+    guesses: Guesses,
+    until: ExitStack,
+    tell: Teller = lambda _: None,
 ) -> RegionOfServer:
     """As of a server that no other region follows yet. until: ends what was begun."""
     around = exporting.Surroundings(store, partial(destinations.of, store), "a", lambda _: None)
@@ -26,7 +31,7 @@ def region_alone(
         guesses,
         exporters=exporters,
         served="http://a:8081",
-        tell=lambda _: None,
+        tell=tell,
         installed=Installed("", {}),
         until=until,
     )

@@ -1,12 +1,17 @@
 """What a served registry does when its role changes while it runs, and something fails at that moment."""
 
+from collections import Counter
 from contextlib import ExitStack
+from functools import partial
+from typing import NoReturn
 
 import pytest
 
+from sigla import second_region
 from sigla.auth.guesses import Guesses
 from sigla.errors import StoreError
-from sigla.regions.nouns import RegionKind, Role
+from sigla.observe import Facts
+from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.second_region import keeper
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
@@ -36,3 +41,31 @@ def test_a_primary_that_is_to_follow_goes_on_where_its_disk_failed_at_that_momen
         eventually(lambda: region.control.report().problem)
         assert not failures
         assert "127.0.0.1:1 does not answer" in region.control.report().problem
+
+
+class Broken:
+    """Another region that fails where only silence and refusals are foreseen. asked: by which URLs."""
+
+    def __init__(self, asked: list[str], url: str, **_: object) -> None:
+        asked.append(url)
+
+    def report(self) -> NoReturn:
+        raise ZeroDivisionError
+
+
+def test_a_failure_that_was_not_foreseen_is_told_once_and_the_other_regions_are_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is told of the look before the first request as well; a server that knows several regions goes on to each."""
+    asked, told = list[str](), list[Facts]()
+    monkeypatch.setattr(keeper, "LOOK_S", 0.001)
+    monkeypatch.setattr(second_region, "RemoteRegion", partial(Broken, asked))
+    with EmbeddedStore() as store, ExitStack() as until:
+        out = [Trace(name, f"http://127.0.0.1:{at}", 0) for at, name in enumerate("xy", 1)]
+        role = Role(3, RegionKind.PRIMARY, pair="p", reconciled=False, lost="x, y")
+        store.region.set_role(None, role.with_trace(out[0]).with_trace(out[1]))
+        region_alone(store, None, Guesses(FixedClock()), until, tell=told.append)
+        assert {*asked} == {each.url for each in out}
+        assert [line["error"] for line in told if line["event"] == "failure"] == ["ZeroDivisionError"]
+        eventually(lambda: min(Counter(asked).values()) > 2)
+        assert [line["error"] for line in told if line["event"] == "failure"] == ["ZeroDivisionError"]

@@ -3,14 +3,14 @@
 import secrets
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Final, Protocol, TypeGuard
 
 from sigla.errors import StoreError
-from sigla.observe import Teller, failure
+from sigla.observe import Teller
 from sigla.ports.regions import RegionReport, Roles
 from sigla.regions import promotion
 from sigla.regions.followed import PolledFollower
@@ -26,6 +26,7 @@ from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
 from sigla.remote.urls import is_url, shown_url
 from sigla.second_region.elsewhere import url_there, writer_of
+from sigla.second_region.failures import FailuresTold
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.following import Following
 from sigla.web.local.forwarding import ForwardCounts, Forwarding, Nowhere, Sends
@@ -113,6 +114,7 @@ class RegionKeeper:
         self._over = False
         self._thread: threading.Thread | None = None
         self._acted_on: Role | None = None
+        self._tell_failure = FailuresTold(tell, store.clock)
         self._next_looks: dict[str, int] = {}
         """When another region is looked at, by its URL and `Clock.elapsed`."""
         self.heard: dict[str, int] = {}
@@ -181,7 +183,7 @@ class RegionKeeper:
             try:
                 self._look()
             except Exception as problem:  # noqa: BLE001 - whatever it is, it is told, and looked at again
-                self._tell(failure(problem, request_id=""))
+                self._tell_failure(problem)
 
     def _look(self) -> None:
         role = self._region.role()
@@ -298,7 +300,9 @@ class RegionKeeper:
         urls = [url for url in role.elsewhere if is_url(url)]
         if urls:
             with ThreadPoolExecutor(len(urls), "sigla-looks") as looks:
-                wait([looks.submit(self._close_passed_over, role, url) for url in urls])
+                found = [looks.submit(self._close_passed_over, role, url) for url in urls]
+            for problem in filter(None, (each.exception() for each in found)):
+                self._tell_failure(problem)
 
     def _look_across(self, role: Role) -> None:
         """Who was passed over by force is closed: by itself, where it hears of a greater epoch, or by the other one.
@@ -312,8 +316,11 @@ class RegionKeeper:
         due = [url for url in urls if now >= self._next_looks.get(url, 0)]
         if due:
             url = min(due, key=lambda url: self._next_looks.get(url, 0))
-            is_slow = self._close_passed_over(role, url) or url in [each.url for each in role.abandoned]
-            self._next_looks[url] = self._store.clock.elapsed() + (LOOKED_MS if is_slow else 1)
+            is_slow = url in [each.url for each in role.abandoned]
+            try:
+                is_slow |= self._close_passed_over(role, url)
+            finally:  # the others have their turn, whatever fails at this one
+                self._next_looks[url] = self._store.clock.elapsed() + (LOOKED_MS if is_slow else 1)
 
     def _close_passed_over(self, role: Role, url: str) -> bool:
         """Whether another region answers at the URL. If both take writes, one is closed, and told of the other."""
