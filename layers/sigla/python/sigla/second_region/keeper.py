@@ -117,6 +117,8 @@ class RegionKeeper:
         self._tell_failure = FailuresTold(tell, store.clock)
         self._next_looks: dict[str, int] = {}
         """When another region is looked at, by its URL and `Clock.elapsed`."""
+        self._next_search = 0
+        """When the region that takes writes is looked for, by `Clock.elapsed`."""
         self.heard: dict[str, int] = {}
         """When another region was heard of last, by its URL; in milliseconds since the epoch."""
         self._sent_to = ""
@@ -191,6 +193,7 @@ class RegionKeeper:
             return
         if role != self._acted_on:
             self._next_looks.clear()
+            self._next_search = 0
             self._act_on(role, self._acted_on)
             if _as_told(role) != _as_told(self._acted_on):
                 self._tell({"event": ROLE, "role": role.kind.value, "epoch": role.epoch, "writes": role.writes})
@@ -312,8 +315,7 @@ class RegionKeeper:
         ago = self._polled.asked_ms_ago
         is_followed = ago is not None and ago <= SILENT_MS
         urls = [url for url in role.elsewhere if is_url(url) and not (is_followed and url == role.at)]
-        now = self._store.clock.elapsed()
-        due = [url for url in urls if now >= self._next_looks.get(url, 0)]
+        due = [url for url in urls if self._store.clock.elapsed() >= self._next_looks.get(url, 0)]
         if due:
             url = min(due, key=lambda url: self._next_looks.get(url, 0))
             is_slow = url in [each.url for each in role.abandoned]
@@ -378,8 +380,7 @@ class RegionKeeper:
             if self._sent_to:
                 self._follow(role, role.peer, is_begin=False)
             return
-        now = self._store.clock.elapsed()
-        if now < self._next_looks.get(role.name, 0):
+        if self._store.clock.elapsed() < self._next_search:
             return
         starts = dict.fromkeys(url for url in (self._sent_to or role.peer, *role.elsewhere) if is_url(url))
         found = writer_of(role, starts, self._other)
@@ -388,7 +389,7 @@ class RegionKeeper:
             self._tables.follow(self._closed(role, self._towards(role, found.url)))
         if role.kind is RegionKind.PRIMARY and not role.token:
             self.problem = self._is_copy or found.why
-        self._next_looks[role.name] = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)
+        self._next_search = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)
 
 
 def _as_followed(role: Role | None) -> tuple[str, int] | None:
