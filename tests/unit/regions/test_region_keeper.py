@@ -69,3 +69,12 @@ def test_a_failure_that_was_not_foreseen_is_told_once_and_the_other_regions_are_
         assert [line["error"] for line in told if line["event"] == "failure"] == ["ZeroDivisionError"]
         eventually(lambda: min(Counter(asked).values()) > 2)
         assert [line["error"] for line in told if line["event"] == "failure"] == ["ZeroDivisionError"]
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_a_closed_primary_counts_what_it_sends_on(is_open: bool) -> None:
+    """Clients that still have its URL alone go through it for as long as it is not brought back."""
+    with EmbeddedStore() as store, ExitStack() as until:
+        store.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=NOBODY, pair="p", open=is_open))
+        lines = [*region_alone(store, None, Guesses(FixedClock()), until).lines()]
+        assert ('sigla_region_forwarded_total{outcome="sent"} 0' in lines) is not is_open

@@ -121,7 +121,7 @@ class RegionKeeper:
         """When the region that takes writes is looked for, by `Clock.elapsed`."""
         self.heard: dict[str, int] = {}
         """When another region was heard of last, by its URL; in milliseconds since the epoch."""
-        self._sent_to = ""
+        self.sent_to = ""
         """The URL of the region to which requests go on, where this one neither leads nor follows."""
         self.follower: RegionFollower | None = None
         self.sent_on = ForwardCounts()
@@ -221,7 +221,7 @@ class RegionKeeper:
 
     def _follow(self, role: Role, url: str, *, is_begin: bool) -> None:
         self._stop_following()
-        self._sent_to = ""
+        self.sent_to = ""
         role = self._named(role)
         store, primary = self._store, RemotePrimary(url, self._user, self._store.clock, pair=role.pair)
         replayer = store.replayer(partial(check_follows, store.region, role.epoch))
@@ -273,8 +273,8 @@ class RegionKeeper:
     def _towards_url(self, role: Role) -> str:
         """The other region that is likely to take writes by now; empty where none is known."""
         first = role.peer if begins_anew(role) else role.at
-        self._sent_to = next((url for url in (first, *role.elsewhere) if is_url(url)), "")
-        return self._sent_to
+        self.sent_to = next((url for url in (first, *role.elsewhere) if is_url(url)), "")
+        return self.sent_to
 
     def _towards(self, role: Role, url: str) -> Sends:
         if not url:
@@ -377,15 +377,15 @@ class RegionKeeper:
         follower = self.follower
         is_apart = role.kind is RegionKind.PRIMARY or begins_anew(role)
         if not is_apart and (follower is None or not follower.is_refused):
-            if self._sent_to:
+            if self.sent_to:
                 self._follow(role, role.peer, is_begin=False)
             return
         if self._store.clock.elapsed() < self._next_search:
             return
-        starts = dict.fromkeys(url for url in (self._sent_to or role.peer, *role.elsewhere) if is_url(url))
+        starts = dict.fromkeys(url for url in (self.sent_to or role.peer, *role.elsewhere) if is_url(url))
         found = writer_of(role, starts, self._other)
-        if found.url and found.url != (self._sent_to or role.peer):
-            self._sent_to = found.url
+        if found.url and found.url != (self.sent_to or role.peer):
+            self.sent_to = found.url
             self._tables.follow(self._closed(role, self._towards(role, found.url)))
         if role.kind is RegionKind.PRIMARY and not role.token:
             self.problem = self._is_copy or found.why

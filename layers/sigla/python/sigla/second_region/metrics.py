@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from sigla.regions.followed import PolledFollower
 from sigla.regions.handing import HandsOver
 from sigla.second_region.keeper import RegionKeeper
+from sigla.web.local.forwarding import ForwardCounts
 from sigla.web.local.metrics import metric_lines
 
 
@@ -17,6 +18,8 @@ def region_lines(polled: PolledFollower, over: HandsOver, keeper: RegionKeeper) 
     if over.hands:
         about = "Commits with new schemas that the region that follows did not take before they were made."
         yield from metric_lines("sigla_region_bodies_out_of_step_total", "counter", about, [("", over.out_of_step)])
+    if following is not None or keeper.sent_to:
+        yield from _forwarded(keeper.sent_on)
     stopped = "1 where the follower does not go on, as the log says."
     if following is None:
         if keeper.problem:
@@ -27,7 +30,9 @@ def region_lines(polled: PolledFollower, over: HandsOver, keeper: RegionKeeper) 
         about = "Seconds by which what is known here is behind the primary, at most."
         yield from metric_lines("sigla_region_behind_seconds", "gauge", about, [("", round(found.behind_ms / 1000, 3))])
     yield from metric_lines("sigla_region_stopped", "gauge", stopped, [("", int(bool(found.problem)))])
-    counts = keeper.sent_on
+
+
+def _forwarded(counts: ForwardCounts) -> Iterator[str]:
     by_outcome = [('{outcome="sent"}', counts.sent), ('{outcome="failed"}', counts.failed)]
-    about = "Requests that were sent on to the primary, and those of them that it did not answer."
+    about = "Requests that were sent on to the region that takes writes, and those of them that it did not answer."
     yield from metric_lines("sigla_region_forwarded_total", "counter", about, by_outcome)
