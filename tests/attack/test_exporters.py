@@ -2,6 +2,7 @@
 
 import pytest
 
+from sigla.exporters.nouns import BEGIN
 from tests.attack.aws import READS as AT_READS
 from tests.attack.aws import failing, faults_of
 from tests.attack.exporters import (
@@ -134,7 +135,7 @@ def test_a_pause_holds_whatever_follower_is_on_its_way(where: str, request: pyte
     for _, happened in meetings(pair, fresh) if fresh is Embedded else meetings(pair, fresh, few):
         (exporter,) = happened[-1]["exporters"]
         state, position = exporter[2]
-        assert (state.value, position.offset) == ("PAUSED", 0)
+        assert (state.value, position.walked) == ("PAUSED", BEGIN)
 
 
 def restarted_after_a_pause(registry: object) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.attack.ports import Call
-from tests.unit.exporting.places import AVRO, Line, places
+from tests.unit.exporting.places import AVRO, Line, Place, places
 from tests.unit.exporting.stories import Step, ask, configure, delete, register
 
 Left = tuple[Step, ...]
@@ -29,27 +29,38 @@ def line() -> Iterator[Line]:
 
 
 def forget(line: Line, subject: str) -> None:
-    """The source does, and what tells it is passed by: the exporter begins at the start."""
+    """The source does, and what tells it is passed by: by another exporter, which begins at the start."""
     source = line.source
     source("PUT", "/exporters/line/pause")
+    source("DELETE", "/exporters/line")
     if source.client("GET", f"/config/{subject}").status == 200:  # an alias would lead the deletes away
         ask("DELETE", f"/config/{subject}")(source)
     delete(subject)(source)
     delete(subject, permanent=True)(source)
-    source("PUT", "/exporters/line/reset")
-    source("PUT", "/exporters/line/resume")
+    line.begin()
     line.run()
 
 
+def imported(number: int) -> Step:
+    """It begins with this version, as it did where it comes from."""
+
+    def step(source: Place) -> None:
+        source("PUT", "/mode/s?force=true", {"mode": "IMPORT"})
+        source.register("s", AVRO % 4, version=number, id=40)
+
+    return step
+
+
+@pytest.mark.parametrize("begin", [register("s", 4), imported(2), imported(9)], ids=["1", "2", "9"])
 @pytest.mark.parametrize("left", LEFT)
-def test_nothing_is_left_of_the_old_one(left: str, line: Line) -> None:
+def test_nothing_is_left_of_the_old_one(left: str, begin: Step, line: Line) -> None:
     """Its versions are gone, and where it had an alias, the other subject has got nothing."""
     for step in LEFT[left]:
         step(line.source)
     line.run()
     forget(line, "s")
     assert "s" in line.target("GET", "/subjects?deleted=true"), "what the source has no more is looked at by no walk"
-    line.source.register("s", AVRO % 4)
+    begin(line.source)
     line.run()
     assert line.target.answers() == line.source.answers()
 

@@ -56,6 +56,10 @@ class Exporter:
     revision: str = ""
 
 
+BEGIN: Final = "begin"
+"""The place of a walk that has not come to anything yet."""
+
+
 class Position(NamedTuple):
     """How far an exporter has come. A follower may do a part again: what it writes is the same the second time.
 
@@ -69,6 +73,13 @@ class Position(NamedTuple):
     seen: tuple[str, ...] = ()
     walked: str = ""
     waiting: tuple[str, ...] = ()
+
+    def restarted(self) -> "Position":
+        """That of the start, which forgets nothing: a walk finds what is there, and not what has gone meanwhile.
+
+        So what the journal tells after the offset is looked at behind the walk, and so is what waits.
+        """
+        return Position(self.offset, walked=BEGIN, waiting=self.waiting) if self.offset else START
 
 
 START: Final = Position()

@@ -29,9 +29,6 @@ from sigla.ports.subjects import VersionKey
 
 FEW: Final = 8
 """So many versions are looked at one by one; where there are more, the subject is read as a whole."""
-FIRST: Final = 1
-"""Where a subject begins with this version, the destination may have another one of its name, which was deleted at the
-source for good while no row of the journal told it: the whole of it is looked at, with its settings."""
 MOST_KNOWN: Final = 10_000
 """Referenced versions that are known to be at the destination."""
 
@@ -67,10 +64,13 @@ class Subjects:
         there = self._course.scope(subject)
         if there is None:
             return
-        begins = part.versions is not None and FIRST in part.versions
+        first = min(part.versions or (), default=None)
+        below = [VersionKey(subject, Version(first - 1))] if first and first > 1 else []
+        seen = self._catalog.snapshot(subject, wanted=below)
+        begins = first is not None and not seen.rows and self._begins_with(subject, first)
         if begins:
             part |= SETTINGS
-        wanted = self._catalog.snapshot(subject).chain.own
+        wanted = seen.chain.own
         aliased = bool(wanted.config and wanted.config.alias)
         shown = self._destination.config(there) if part.settings or aliased else None
         if part.versions != frozenset():
@@ -79,6 +79,14 @@ class Subjects:
             shown = self._make_versions_equal(subject, there, numbers, shown, begins=begins)
         if part.settings or aliased:
             self._make_settings_equal(subject, there, wanted, shown)
+
+    def _begins_with(self, subject: Subject, first: int) -> bool:
+        """Whether no version of the subject is stored below this one. An import may begin with any.
+
+        Then the destination may have another one of its name, which was deleted at the source for good while no row of
+        the journal told it: the whole of it is looked at, with its settings.
+        """
+        return first == 1 or all(row.version >= first for row in self._catalog.history(subject))
 
     # --- versions ----------------------------------------------------------------------------------------------------
 
@@ -91,7 +99,7 @@ class Subjects:
         *,
         begins: bool,
     ) -> Config | None:
-        """numbers: None for all. begins: as of FIRST. The config of the destination as it is afterwards."""
+        """numbers: None for all. begins: as of `_begins_with`. The config of the destination as it is afterwards."""
         standing = self._standing(there, None if begins else numbers)
         if begins and standing:
             numbers = None

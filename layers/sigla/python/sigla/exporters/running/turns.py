@@ -9,7 +9,7 @@ from sigla.contract import IMPORT
 from sigla.errors import BodyLost, Conflict
 from sigla.exporters.destination import Destination, DestinationAway, DestinationBusy, DestinationRefused
 from sigla.exporters.endless import endless
-from sigla.exporters.nouns import Exporter, ExporterProgress, ExporterState, Position
+from sigla.exporters.nouns import BEGIN, Exporter, ExporterProgress, ExporterState, Position
 from sigla.exporters.running.course import Course
 from sigla.exporters.running.gate import Gate
 from sigla.exporters.running.keys import Keys
@@ -30,8 +30,6 @@ MOST_SEEN: Final = 512
 """Rows that may come late, as they are remembered by their nonces; those that are not are looked at again."""
 LONGEST_TRACE: Final = 1_000
 """Characters."""
-BEGIN: Final = "begin"
-"""The place of a walk that has not come to anything yet."""
 
 TOO_MANY: Final = "The destination refuses {count} subjects and keys, and nothing else is tried before that changes."
 

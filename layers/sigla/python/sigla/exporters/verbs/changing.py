@@ -16,7 +16,7 @@ from sigla.changes import ExporterChanged
 from sigla.errors import Conflict, StoreError
 from sigla.exporters.checks import MOST_EXPORTERS, check_config, check_name, with_description
 from sigla.exporters.endless import endless
-from sigla.exporters.nouns import Credentials, Exporter, ExporterDraft, ExporterState
+from sigla.exporters.nouns import START, Credentials, Exporter, ExporterDraft, ExporterState, Position
 from sigla.exporters.refusals import (
     ExporterExists,
     ExporterNotPaused,
@@ -66,7 +66,7 @@ def update_exporter(resources: Resources, name: str, draft: ExporterDraft) -> Ex
     _check_open(resources)
 
     def attempt() -> Exporter:
-        seen = _paused(resources, name)
+        seen, _ = _paused(resources, name)
         wanted = with_description(seen, draft)
         if draft.config is None:
             _check_ends(resources, wanted, lambda: {**seen.config, **secret_settings(resources.secrets, seen)})
@@ -96,8 +96,8 @@ def reset_exporter(resources: Resources, name: str) -> None:
     _check_open(resources)
 
     def attempt() -> None:
-        seen = _paused(resources, name)
-        _write(resources, seen, seen, restarted=True)
+        seen, position = _paused(resources, name)
+        _write(resources, seen, seen, position=position.restarted())
 
     until_committed(resources, UPDATING, attempt)
 
@@ -107,7 +107,7 @@ def delete_exporter(resources: Resources, name: str) -> None:
     _check_open(resources)
 
     def attempt() -> None:
-        seen = _paused(resources, name)
+        seen, _ = _paused(resources, name)
         commit(resources, ExporterChanged(name, seen, None, resources.clock.now(), nonce()))
         _forget(resources, seen)
 
@@ -117,12 +117,13 @@ def delete_exporter(resources: Resources, name: str) -> None:
 # --- steps -----------------------------------------------------------------------------------------------------------
 
 
-def _paused(resources: Resources, name: str) -> Exporter:
+def _paused(resources: Resources, name: str) -> tuple[Exporter, Position]:
     """Raises ExporterNotFound, ExporterNotPaused."""
     seen = read_exporter(resources, name)
-    if read_progress(resources, name).state is not ExporterState.PAUSED:
+    progress = read_progress(resources, name)
+    if progress.state is not ExporterState.PAUSED:
         raise ExporterNotPaused(exporter=name)
-    return seen
+    return seen, progress.position
 
 
 def _check_open(resources: Resources) -> None:
@@ -192,14 +193,15 @@ def _write(
     wanted: Exporter,
     *,
     state: ExporterState | None = None,
-    restarted: bool = False,
+    position: Position | None = None,
 ) -> Exporter:
-    """A new exporter starts; another one is paused, unless a state is given."""
+    """A new exporter starts; another one is paused, unless a state is given. position: another one than it has."""
     if state is None:
         state = ExporterState.STARTING if seen is None else ExporterState.PAUSED
     ts, mark = resources.clock.now(), nonce()
     written = replace(wanted, ts=ts, revision=mark)
-    commit(resources, ExporterChanged(written.name, seen, written, ts, mark, state, restarted))
+    restarted = position is not None
+    commit(resources, ExporterChanged(written.name, seen, written, ts, mark, state, restarted, position or START))
     if seen is not None and seen.credentials != written.credentials:
         _forget(resources, seen)
     return written

@@ -9,7 +9,7 @@ import orjson
 from sigla.changes import ExporterChanged
 from sigla.errors import Conflict
 from sigla.exporters import records
-from sigla.exporters.nouns import START, Exporter, ExporterProgress, ExporterState
+from sigla.exporters.nouns import Exporter, ExporterProgress, ExporterState
 from sigla.keys import utf16
 from sigla.ports.inventory import MISPLACED, UNFIT, UnreadableRow
 
@@ -65,7 +65,7 @@ def change_exporter(db: sqlite3.Connection, change: ExporterChanged) -> None:
         db.execute("DELETE FROM exporter WHERE key = ?", (key,))
         return
     before = progress(db, change.name) or ExporterProgress()
-    position = START if change.restarted else before.position
+    position = change.position if change.restarted else before.position
     trace = before.trace if change.state is ExporterState.PAUSED else ""
     after = ExporterProgress(change.state, position, change.ts, trace)
     row = (key, change.exporter.revision, _json_text(records.exporter_json(change.exporter)), _progress_text(after))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sigla.exporters import records
-from sigla.exporters.nouns import ContextType, Exporter, ExporterDraft, ExporterProgress
+from sigla.exporters.nouns import BEGIN, ContextType, Exporter, ExporterDraft, ExporterProgress
 from sigla.exporters.verbs.asking import shown_config
 from sigla.web.api.wire import bind, text
 
@@ -42,7 +42,7 @@ def status(name: str, said: ExporterProgress) -> Json:
     return {
         "name": name,
         "state": said.state.value,
-        "offset": said.position.offset,
+        "offset": 0 if said.position.walked == BEGIN else said.position.offset,
         "ts": said.ts,
         "trace": said.trace,
     }
