@@ -10,6 +10,7 @@ import pytest
 from sigla import keys
 from sigla.errors import Closed, FormTooNew
 from sigla.ports.handed_keys import HandedUnread
+from sigla.regions.handed_keys import HeldUp, held_up
 from sigla.regions.refusals import KeyHeldUp
 from tests.attack.aws_replay import stores
 from tests.attack.keys import dek, kek
@@ -62,6 +63,10 @@ def spoil(regions: TwoTables, number: int, made: Spoil) -> None:
         of.s3.put_object(**place, Body=stored)
 
 
+def held_up_keys(regions: TwoTables) -> list[HeldUp]:
+    return [*held_up(regions.store(regions.a).key_commits, regions.store(regions.b).handed_keys)]
+
+
 def told(regions: TwoTables) -> list[str]:
     return [f"{number} {what}" for what, number in regions.store(regions.b).region.kept().items() if number]
 
@@ -111,11 +116,14 @@ def test_one_that_was_never_committed_holds_up_its_kek_alone_until_it_is_deleted
         spoil(regions, 4, SPOILED[name])
         with regions.registry(regions.a) as registry:
             for subject in ("one", "another"):
-                with pytest.raises(KeyHeldUp, match=r"KEK k .*region there .*number 4 of the KEK") as held_up:
+                with pytest.raises(KeyHeldUp, match=r"KEK k .*region there .*number 4 of the KEK") as refused:
                     dek("k", "new")(registry)
-                assert isinstance(held_up.value.__cause__, HandedUnread)
+                assert isinstance(refused.value.__cause__, HandedUnread)
                 dek("other", subject)(registry)
+            is_found = name != "a kind that is not known"  # by carrying it out alone: the log tells of that
+            assert [each[:3] for each in held_up_keys(regions)] == [(1, "k", 4)] * is_found
             stores(regions.b).s3.delete_object(**place_of(regions, 4))
+            assert not held_up_keys(regions)
             dek("k", "new", material="new")(registry)
         regions.promote_by_force()
         found = regions.adopted()

@@ -1,5 +1,6 @@
 """`sigla promote --force`, `rejoin` and `regions abandon`, of tables: no key that was acknowledged is left behind."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import main, rejoin
+from sigla.keys import handed_object
 from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.nouns import RegionKind, Role
 from sigla.registry import Registry
@@ -96,3 +98,20 @@ def test_what_a_primary_went_on_to_acknowledge_is_there_when_it_is_reconciled(
         main(words)
     assert "2 commits of keys" in capsys.readouterr().out
     assert keys(here) == KEYS
+
+
+def test_a_damaged_object_that_holds_up_a_kek_of_the_primary_is_named(urls: Urls, capsys: Captured) -> None:
+    """Whoever was refused a change asks an operator, who need not search the log for it."""
+    here, there = urls
+    made(urls, kek("k"))
+    with writing(Address.read(here)) as follower:
+        follower.handed_keys._objects.create(handed_object("default", 1, "k", 2), b"{")
+    told = f"KEK k, until {handed_object('default', 1, 'k', 2)} is deleted from the follower's bucket"
+    for pair in (here, there), (there, here):
+        assert main(["regions", *pair]) == 0
+        assert f"The primary refuses all changes under {told}" in capsys.readouterr().out
+    assert main(["regions", here, there, "--json"]) == 0
+    (sentence,) = json.loads(capsys.readouterr().out)["held_up"]
+    assert sentence.startswith(told)
+    assert main(["regions", here]) == 0
+    assert "refuses" not in capsys.readouterr().out

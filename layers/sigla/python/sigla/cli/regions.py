@@ -129,17 +129,22 @@ def _stores_shown(args: argparse.Namespace) -> RegionsShown:
         if not are_one_registry(regions):
             return RegionsShown(shown, are_one=False)
         neither_follows = kinds == [primary, primary]
-        return RegionsShown(shown, missing=None if neither_follows else [*regions.pair.would_be_lost()])
+        if neither_follows:
+            return RegionsShown(shown)
+        return RegionsShown(shown, [*regions.pair.would_be_lost()], [*regions.pair.held_up()])
 
 
 def _show(args: argparse.Namespace, shown: RegionsShown) -> None:
     differing = None if shown.missing is None else _differing(shown.regions)
     if args.json:
         compared = {} if shown.missing is None else {"missing": shown.missing, "differing": differing}
+        refused = {"held_up": shown.held_up} if shown.held_up else {}
         apart = {} if shown.are_one else {"one_registry": False}
-        print(json.dumps({"regions": shown.regions} | compared | apart))
+        print(json.dumps({"regions": shown.regions} | compared | refused | apart))
         return
     _print(shown.regions, shown.missing)
+    for sentence in shown.held_up:
+        print(f"The primary refuses all changes under {sentence}")
     if differing:
         print("They do not run the same, and a planned promotion is refused until they do:")
         for sentence in differing:

@@ -23,12 +23,14 @@ LEFT_SHOWN: Final = 20
 class RegionsShown(NamedTuple):
     """What `sigla regions` shows. regions: each that answers, as for programs.
 
-    missing: what the first one lacks of the second one; None where they are not compared. silent: which do not answer,
-    and what to do. are_one: whether they may be of one registry.
+    missing: what the first one lacks of the second one; None where they are not compared. held_up: what the primary
+    refuses, as of `RegionPair`. silent: which do not answer, and what to do. are_one: whether they may be of one
+    registry.
     """
 
     regions: "list[dict[str, Any]]"
     missing: "list[str] | None" = None
+    held_up: "Sequence[str]" = ()
     silent: "Sequence[str]" = ()
     are_one: bool = True
 

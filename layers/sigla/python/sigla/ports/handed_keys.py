@@ -76,7 +76,7 @@ class KeyCommits(Protocol):
         ...
 
     def verdict(self, handed: Shipment) -> Verdict:
-        """What would become of it now: one question."""
+        """What would become of it now: one question. Raises HandedUnread."""
         ...
 
     def carry_out(self, handed: Shipment, epoch: int, *, is_next: bool = False) -> Verdict:

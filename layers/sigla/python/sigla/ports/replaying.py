@@ -129,6 +129,10 @@ class RegionPair(Protocol):
         """What a forced promotion would lose at this moment, a sentence each."""
         ...
 
+    def held_up(self) -> Sequence[str]:
+        """What the primary, the other region, refuses until something damaged here is deleted, a sentence each."""
+        ...
+
     def missing(self) -> Iterator[Shipment]:
         """What the other region has committed and the one here lacks, in the order of its journal."""
         ...

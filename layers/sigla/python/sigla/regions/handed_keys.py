@@ -22,11 +22,12 @@ delete it: its writer, if it sleeps, commits it only if the number is still the 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, ParamSpec, TypeVar
+from contextlib import suppress
+from typing import Final, NamedTuple, ParamSpec, TypeVar
 
 from sigla.bounded import BoundedMemory
 from sigla.changes import Change, DeksChanged, KekChanged
-from sigla.errors import Closed, Conflict, StoreError
+from sigla.errors import Closed, Conflict, FormTooNew, StoreError
 from sigla.keks.nouns import CountedDeks, Dek, DekName, Kek, KeysSeen
 from sigla.model import BodyKey
 from sigla.ports.catalog import Catalog
@@ -259,3 +260,34 @@ class KeysInStep(CatalogInFront):
         except (StoreError, TimeoutError) as silent:
             self._silent_until = self._clock.elapsed() + SILENT_MS
             raise KeyNotInBoth(region=self._region) from silent
+
+
+class HeldUp(NamedTuple):
+    """A KEK under which nothing is changed before an operator deletes what was put under its next number, and why."""
+
+    epoch: int
+    kek: str
+    number: int
+    why: HandedUnread
+
+
+def held_up(primary: KeyCommits, there: HandedKeys) -> Iterator[HeldUp]:
+    """there: of the other region. Three or four questions for each KEK that was changed in this epoch.
+
+    What a newer release has put there is waited for, and not deleted. What can be read, and not be carried out, is
+    found by its writers alone. Raises StoreError.
+    """
+    role = primary.look("").role
+    if role is None or not role.writes:
+        return
+    for kek in there.keks(role.epoch):
+        number = primary.look(kek).number + 1
+        if number not in there.after(role.epoch, kek, number - 1):
+            continue
+        with suppress(FormTooNew):
+            try:
+                handed = there.read(role.epoch, kek, number)
+                if handed is not None:
+                    primary.verdict(handed)
+            except HandedUnread as unread:
+                yield HeldUp(role.epoch, kek, number, unread)

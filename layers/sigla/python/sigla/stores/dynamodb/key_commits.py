@@ -5,7 +5,8 @@ one. Whatever moves a KEK or its DEKs gives the KEK a number more, so that while
 holds the next number rests on nothing else (`replaying`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from secrets import token_hex
@@ -71,7 +72,8 @@ class AwsKeyCommits:
         return Shipment(position_at(at, change.nonce), orjson.dumps(row), {})
 
     def verdict(self, handed: Shipment) -> Verdict:
-        return self._catalog.replayer(self._bodies).verdict(handed)
+        with _unread():
+            return self._catalog.replayer(self._bodies).verdict(handed)
 
     def carry_out(self, handed: Shipment, epoch: int, *, is_next: bool = False) -> Verdict:
         fence = self._tools.fence
@@ -80,12 +82,11 @@ class AwsKeyCommits:
             allowed = [guard.check] if guard.check else []
             try:
                 replayer = self._catalog.replayer(self._bodies, allowed)
-                verdict = replayer.carry_out_next(handed) if is_next else replayer.carry_out(handed)
+                with _unread():
+                    verdict = replayer.carry_out_next(handed) if is_next else replayer.carry_out(handed)
             except OutcomeUnknown:
                 _note(handed)
                 raise
-            except (RowUnreadable, UnknownCommit) as unread:
-                raise HandedUnread(f"a commit of keys cannot be carried out: {unread}") from unread
             except NotAllowed:
                 fence.refused(guard)  # one of the copies of the role was behind, or it is another role
             else:
@@ -113,6 +114,15 @@ class AwsKeyCommits:
         if kek is None:
             raise StoreError(f"it is not known what KEK {name} was")
         self._catalog.commit(KekChanged(name, seen, replace(kek, revision=nonce), kek.ts, nonce))
+
+
+@contextmanager
+def _unread() -> Iterator[None]:
+    """A row that no other try reads, either. Raises HandedUnread."""
+    try:
+        yield
+    except (RowUnreadable, UnknownCommit) as unread:
+        raise HandedUnread(f"a commit of keys cannot be carried out: {unread}") from unread
 
 
 def _note(handed: Shipment) -> None:

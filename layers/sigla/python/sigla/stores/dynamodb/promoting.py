@@ -12,6 +12,7 @@ from sigla.errors import BodyMissing, Conflict
 from sigla.model import BodyKey, Guid, Search, Show
 from sigla.ports.replaying import Drain, Shipment
 from sigla.regions.draining import WaitingDrain, rehearsal
+from sigla.regions.handed_keys import HeldUp, held_up
 from sigla.regions.installed import unlike
 from sigla.regions.nouns import Role
 from sigla.regions.refusals import NoSecondRegion
@@ -79,6 +80,17 @@ class TablePair:
         for _ in self.missing():
             pass  # by then it is known which of them cannot be read
         return [*self.drain.differences(), *self._unread_told()]
+
+    def held_up(self) -> Sequence[str]:
+        here, there = self._stores
+        return [*map(self._held_up_told, held_up(there.key_commits, here.handed_keys))]
+
+    def _held_up_told(self, found: HeldUp) -> str:
+        name = keys.handed_object(self._there.places.registry, found.epoch, found.kek, found.number)
+        return (
+            f"KEK {found.kek}, until {name} is deleted from the follower's bucket: it cannot be read ({found.why}), "
+            "and no client was told that what it says is done."
+        )
 
     def missing(self) -> Iterator[Shipment]:
         """Since an hour before this region was complete the last time."""

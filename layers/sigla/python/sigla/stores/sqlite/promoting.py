@@ -50,6 +50,10 @@ class DirectoryPair:
     def would_be_lost(self) -> Sequence[str]:
         return self.drain.differences()
 
+    def held_up(self) -> Sequence[str]:
+        """What the primary hands over is committed at once, or taken back."""
+        return ()
+
     def missing(self) -> Iterator[Shipment]:
         """From the first row on that differs."""
         here, there = self._here.journal, self._there.journal
