@@ -68,13 +68,17 @@ def test_it_is_shown_who_is_what_and_writes_move_there_and_back(pair: Pair) -> N
 
 def test_a_primary_that_is_lost_is_passed_over_and_comes_back(pair: Pair) -> None:
     (force,), (rejoin, _) = section("A primary that is lost"), section("The region comes back")
-    with serving(pair.first) as first, serving(pair.second, "--follow", first.url) as second:
-        eventually(lambda: is_followed(first))
+    with serving(pair.first) as first:
+        with serving(pair.second, "--follow", first.url) as second:
+            eventually(lambda: is_followed(first))
+        assert first.ask("POST", "/subjects/a/versions", INT).status == 200
         first.kill()
+    with serving(pair.second, "--port", str(second.port)) as second:
         pair.check(force, first, second)
         with serving(pair.first, "--port", str(first.port)):
             pair.check(rejoin, first, second)
             eventually(lambda: "would lose nothing" in run("regions", first.url, second.url).stdout)
+        assert second.ask("GET", "/subjects").json == ["a"]
 
 
 def test_a_region_that_never_comes_back_is_given_up(pair: Pair) -> None:

@@ -180,7 +180,7 @@ def put_into_report(report: "Path", line: dict[str, Any]) -> None:
 
 
 def tell_brought(commits: int, old: str, new: str) -> None:
-    print(f"{commits} commits of {old} were missing at {new}, and were brought.")
+    print(f"{commits} commits of {old} were missing at {new}{', and were brought' if commits else ''}.")
 
 
 def tell_left(left: "Sequence[str]", report: "Path") -> None:
