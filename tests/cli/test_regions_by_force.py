@@ -1,5 +1,6 @@
 """`sigla promote --force`, of directories and tables: what it says of the other region, and of what may be missing."""
 
+import shlex
 from collections.abc import Iterator
 
 import pytest
@@ -29,6 +30,7 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
     assert "The other region is closed." in told.out
     assert "The newest commit here: " in told.out
     assert "No new id" not in told.out
+    assert f"When it is there again: {shlex.join(['sigla', 'rejoin', there, '--primary', here])}\n" in told.out
     assert "cannot go back" in told.err
     assert roles(here, there) == [("primary", 2, True), ("primary", 1, False)]
     assert main(asked) == 0
@@ -47,7 +49,10 @@ def test_by_force_it_says_whether_the_other_region_is_closed_and_what_may_be_mis
 def test_by_force_a_primary_that_is_lost_is_not_needed(urls: Urls, capsys: Captured) -> None:
     here, there = urls
     assert main(["promote", here, "--force", "--yes"]) == 0
-    assert "was not asked to close" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "was not asked to close" in told
+    other = there if there.startswith("dynamodb") else "URL"
+    assert f"When it is there again: {shlex.join(['sigla', 'rejoin', other, '--primary', here])}\n" in told
     assert roles(here, there) == [("primary", 2, True), ("primary", 1, True)]
 
 

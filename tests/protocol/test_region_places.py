@@ -295,6 +295,7 @@ def test_another_registry_where_the_primary_was_is_told_nothing_and_not_believed
 def test_who_is_to_be_abandoned_is_told_so_that_a_person_knows_it(tmp_path: Path) -> None:
     with serving(tmp_path / "a") as a, following(a, tmp_path / "b") as b:
         name = role(a)["peer"]
+        assert f"{name}, served at {b.url}, which follows" in run("regions", "dismiss", a.url).stderr
         assert run("regions", "dismiss", a.url, "--yes").returncode == 0
         shown = rf"{re.escape(name)}, served at {b.url}, heard of last at 20\d\d-\d\d-\d\d \d\d:\d\d:\d\d UTC"
         asked = run("regions", "abandon", a.url)

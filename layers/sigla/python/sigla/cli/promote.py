@@ -10,7 +10,14 @@ from sigla.cli import progress
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.regions_told import shown_time, tell, tell_adopted, tell_of_force, tell_without_ids
+from sigla.cli.regions_told import (
+    shown_time,
+    tell,
+    tell_adopted,
+    tell_how_it_comes_back,
+    tell_of_force,
+    tell_without_ids,
+)
 from sigla.cli.served_regions import are_served, promote_served
 from sigla.cli.stored_regions import (
     address_of_region,
@@ -127,10 +134,14 @@ def _planned(args: argparse.Namespace, here: "Address", there: "Address", region
     from sigla.regions import promotion
     from sigla.regions.giving import carried_out
 
-    _tell_what_is_not_compared(regions, here, there)
-    tell(f"{here} is to become the primary, and {there} to follow it. No region takes writes for some seconds then.")
-    if not asking(args)("Promote it?"):
-        raise Refused("Nothing was changed.")
+    role = regions.here.region.role()
+    if role is None or not role.writes:  # else all that may be left is that the other one follows it
+        _tell_what_is_not_compared(regions, here, there)
+        tell(
+            f"{here} is to become the primary, and {there} to follow it. No region takes writes for some seconds then."
+        )
+        if not asking(args)("Promote it?"):
+            raise Refused("Nothing was changed.")
     url, at = regions.pair.urls or (args.url, "")
     done = carried_out(
         promotion.planned(
@@ -200,6 +211,8 @@ def _force(args: argparse.Namespace, here: "Address", store: "Store", primary: "
     print(
         f"The newest commit here: {shown_time(store.journal.newest())}. Later ones of the other region may be missing."
     )
+    known = role.other_url if role.other_url.startswith("dynamodb") else ""  # servers rejoin servers
+    tell_how_it_comes_back(args.primary or known, args.follower)
     adopt_keys(here, store)
     for kept, number in store.region.kept().items():
         if number:

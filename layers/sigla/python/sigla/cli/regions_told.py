@@ -116,6 +116,11 @@ def tell_of_force(here: str, *, is_closed: bool = False) -> None:
     tell(f"Until the other region has rejoined this may be missing of what it acknowledged last: {MAY_BE_LOST}.")
 
 
+def tell_how_it_comes_back(other: str, here: str) -> None:
+    """Says what to run after a promotion by force. other: the URL of the other region; empty where it is not known."""
+    print(f"When it is there again: {shlex.join(['sigla', 'rejoin', other or 'URL', '--primary', here])}")
+
+
 def tell_of_an_older_copy() -> None:
     """Before a follower is promoted by force that cannot know whether it is one."""
     tell("It has not heard from its primary since it was started. If its directory is a copy, or was brought back from")

@@ -14,12 +14,14 @@ from sigla.cli.regions_told import (
     check_report,
     form_of_role,
     put_into_report,
+    shown_other,
     shown_time,
     tell,
     tell_abandoned,
     tell_adopted,
     tell_brought,
     tell_dismissed,
+    tell_how_it_comes_back,
     tell_left,
     tell_of_abandonment,
     tell_of_an_older_copy,
@@ -123,7 +125,7 @@ def _print(here: str, done: dict[str, Any], region: "RemoteRegion", *, forced: b
             print(f"{done['other']} had given this region up, and takes writes of its own: when it is there again, it")
             print(f"closes this one. What only this one has: sigla rejoin {here} --primary {done['other']}")
         else:
-            print(f"When it is there again: sigla rejoin {done['other'] or 'URL'} --primary {here}")
+            tell_how_it_comes_back(done["other"], here)
         tell_without_ids(done["without_ids"])
     else:
         print(f"{here} is the primary of epoch {epoch}. Brought at the end: {done['brought']} commits. Lost: none.")
@@ -214,8 +216,8 @@ def dismiss_served(args: argparse.Namespace, url: str) -> int:
     with asked_region(args, url) as region:
         role = region.role()
         follower = role.peer if role and role.writes and role.is_followed else ""
-        if follower:
-            tell_of_dismissal(url, follower)
+        if role and follower:
+            tell_of_dismissal(url, shown_other(role))
             if not asking(args)(f"Give up {follower}?"):
                 raise Refused("Nothing was changed.")
         return tell_dismissed(follower if region.dismiss(follower)["changed"] else "")
