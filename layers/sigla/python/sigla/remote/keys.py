@@ -9,7 +9,7 @@ import orjson
 
 from sigla.journal.replay import TopicRecord
 from sigla.keks import records
-from sigla.keks.nouns import Algorithm
+from sigla.keks.nouns import Algorithm, named
 from sigla.ports.progress import Progress
 from sigla.remote.client import Remote
 from sigla.remote.failures import Withheld
@@ -27,7 +27,7 @@ def read(remote: Remote, progress: Progress) -> list[TopicRecord]:
     """KEKs, then DEKs, soft-deleted ones included; none where the registry keeps no keys.
 
     To whom it does not tell credentials of key services, these are missing. A DEK that it cannot unwrap has a record
-    that says nothing, and so is skipped by name.
+    that says nothing, and so is skipped by name; likewise the DEKs of a subject whose alias leads elsewhere.
     """
     names: list[str] = list(remote.find(KEKS, deleted="true") or ())
     if not names:
@@ -55,9 +55,11 @@ def _dek_records(remote: Remote, place: tuple[str, str, bool]) -> list[TopicReco
 
 
 def _deks_of(remote: Remote, kek: str, subject: str, shared: bool) -> Iterator[TopicRecord]:  # noqa: FBT001 - one of a place
+    """Those of the subject itself: where it has an alias, the API answers with those of another one (KEY-10)."""
     hopeless = (*NOT_UNWRAPPED, NOT_BASE64) if shared else NOT_UNWRAPPED
     ask = partial(remote.get, deleted="true")
     path = f"{_path(kek)}/deks/{quote(subject, safe='')}/versions"
+    is_found = False
     for algorithm in (each.value for each in Algorithm):
         for version in ask(path, algorithm=algorithm) or ():
             key = {"kekName": kek, "subject": subject, "algorithm": algorithm, "version": version, "type": records.DEK}
@@ -65,9 +67,16 @@ def _deks_of(remote: Remote, kek: str, subject: str, shared: bool) -> Iterator[T
                 answer: Json = remote.get_unless(hopeless, f"{path}/{version}", deleted="true", algorithm=algorithm)
             except Withheld:
                 yield TopicRecord(orjson.dumps(key), b"", 0, 0)
+                is_found = True
                 continue
+            if named(answer["subject"]) != named(subject):
+                continue
+            is_found = True
             # The answer has a raw key under a shared KEK; a record never has one.
             yield _record(key, {name: said for name, said in answer.items() if name != "keyMaterial"})
+    if not is_found and subject in _subjects(remote, kek):  # else they were deleted meanwhile
+        key = {"kekName": kek, "subject": subject, "type": records.DEK}
+        yield TopicRecord(orjson.dumps(key), b"", 0, 0)
 
 
 def _record(key: Json, answer: Json) -> TopicRecord:
