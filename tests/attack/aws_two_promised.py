@@ -63,7 +63,7 @@ class TwoPromised:
             # A follower does not conclude from absence: it asks the primary.
             assert self.meaning(one.key, site) in (None, one.schema)
             if one.at is self.here or self.here.role.reconciled:
-                # A closed primary adopts nothing: where no version names the id, it asks the other region, or says 50003.
+                # A closed primary adopts nothing: an id without a version is asked for in the other region, or 50003.
                 if self.here.role.writes or self.here.is_known(one.key):
                     self.check_readable(one, self.here)
             elif self.here.role.writes:
