@@ -14,7 +14,7 @@ from sigla.functions.replay import SOURCE, Replaying
 from sigla.model import BodyKey, Draft, Subject
 from sigla.regions import promotion, rules
 from sigla.regions.giving import Course, carried_out
-from sigla.regions.nouns import RegionKind
+from sigla.regions.nouns import Joins, RegionKind
 from sigla.regions.refusals import NotPromoted
 from sigla.regions.rejoining import rejoined
 from sigla.regions.shipping import NotAllowed
@@ -218,7 +218,7 @@ class TwoTables(TwoPromised):
 
     def rejoin(self) -> None:
         """What only the other one had is brought, cut off anywhere; it forgets its catalog, and joins."""
-        if self.here.role.reconciled and self.there.role.token != "rejoining":
+        if self.here.role.reconciled and self.there.role.joins is not Joins.FORGETS:
             return
         aws, there = self.here.aws, self.here.there
         assert there
@@ -290,7 +290,7 @@ class TwoTables(TwoPromised):
                     self.note(key, schema)
         self.mended()
         self.pass_time(MINUTE_MS)
-        if self.there.role.kind is RegionKind.JOINING and not self.there.role.token:
+        if self.there.role.kind is RegionKind.JOINING and not self.there.role.joins:
             self.turned(self.there)
             assert self.there.role.follows(self.here.role), f"it has not joined, by seed {self.seed}"
         if self.there.role.follows(self.here.role):

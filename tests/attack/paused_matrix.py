@@ -275,7 +275,7 @@ def _advice(writer: str, ours: Role, theirs: Role) -> str:
     is_last_step = theirs.kind is RegionKind.PRIMARY and bool(theirs.token) and theirs.epoch == ours.epoch - 1
     if is_last_step and theirs.token == ours.token:
         return f"promote {writer}"
-    if theirs.kind is RegionKind.JOINING and not theirs.token and ours.peer == theirs.name:
+    if theirs.kind is RegionKind.JOINING and not theirs.joins and ours.peer == theirs.name:
         return ""
     if theirs.follows(ours) and ours.peer == theirs.name:
         return f"abandon at {writer}" if ours.lost else f"promote {OTHER[writer]}"

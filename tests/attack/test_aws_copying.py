@@ -16,8 +16,7 @@ from sigla.errors import StoreError
 from sigla.model import Draft
 from sigla.regions import rules
 from sigla.regions.following import deliver
-from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.rejoining import FORGETS
+from sigla.regions.nouns import Joins, RegionKind, Role
 from sigla.regions.replay import Verdict
 from sigla.rules import names
 from sigla.stores.dynamodb import copy_writing, copying, fence
@@ -39,7 +38,7 @@ from tests.contract.aws import Account, AwsStores, of_two_parts
 from tests.unit.aws.faults import Fault, Killed
 
 PRIMARY = Role(1, RegionKind.PRIMARY, peer="B", armed=NOW - rules.KNOWN_MS)
-JOINING = Role(1, RegionKind.JOINING, token=FORGETS)
+JOINING = Role(1, RegionKind.JOINING, joins=Joins.FORGETS)
 VERBS = st.lists(st.sampled_from(range(len(TRAFFIC))), max_size=12)
 ONE_BY_ONE: tuple[tuple[Any, str, int], ...] = (
     (copying, "AT_ONCE", 1),

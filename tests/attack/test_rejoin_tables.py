@@ -184,7 +184,7 @@ def shown(regions: Regions, at: AwsStore) -> tuple[object, ...]:
     both = {"A": regions.a, "B": regions.b}
     names = {each.url: which for which, each in both.items()} | {_name(each): which for which, each in both.items()}
     return (
-        *(role.kind, role.epoch, role.open, role.reconciled, role.token),
+        *(role.kind, role.epoch, role.open, role.reconciled, role.token, role.joins),
         *(names.get(role.peer, role.peer), [names[each] for each in role.given_up], role.is_followed),
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import orjson
@@ -12,6 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from sigla.forms import ITEM_OF_REGIONS
 from sigla.regions import nouns, rules
+from sigla.regions.role_form import form_of_role
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import fence
 from sigla.stores.dynamodb.catalog import AwsCatalog
@@ -52,7 +53,8 @@ def in_a_directory(opened: ExitStack) -> Stored:
             db = store._unit.connection
             for table in ("region", "ceiling", "context"):
                 db.execute(f"DELETE FROM {table}")
-            db.execute("INSERT INTO region VALUES (1, 1, ?)", (orjson.dumps(asdict(replace(role, turn=1))).decode(),))
+            form = orjson.dumps(form_of_role(replace(role, turn=1))).decode()
+            db.execute("INSERT INTO region VALUES (1, 1, ?)", (form,))
             if counter is not None:
                 assert regions.EmbeddedRegion(store._unit).set_counter(CONTEXT, None, counter)
 
@@ -72,7 +74,7 @@ def in_a_table(account: Account, opened: ExitStack) -> Stored:
 
         role = replace(role, turn=1)
         told = {"kind": role.kind.value, "turn": 1}
-        put(places.role(), role=orjson.dumps(asdict(role)).decode(), **told)
+        put(places.role(), role=orjson.dumps(form_of_role(role)).decode(), **told)
         for number in range(fence.COPIES):
             put(places.fence(number), epoch=role.epoch, open=role.open, **told)
         if counter is not None:

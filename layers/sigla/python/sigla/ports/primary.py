@@ -25,12 +25,12 @@ class NextAsked(NamedTuple):
     """What a follower says when it asks for what comes next.
 
     follower: its name: there is one, and another one is refused. end: of its journal. epoch: of its role. wait_ms: how
-    long the answer may take where there is nothing to tell. all_ceilings: it does not know them yet.
-    heard: ceilings that it was told and keeps. served: the URL where it is served itself; without a host where it
-    listens to every address of its machine; empty where that is not known. token: of its role. kept, apart: the number
-    of the offer that it has kept, and of one that it has not, because something else stands there; 0: of none. run:
-    drawn when it began to ask, by which two that are served from copies of one directory are told apart; empty for a
-    question beside.
+    long the answer may take where there is nothing to tell. all_ceilings: it does not know them yet. heard: ceilings
+    that it was told and keeps. served: the URL where it is served itself; without a host where it listens to every
+    address of its machine; empty where that is not known. token: of its role, as `told_token` has it. kept, apart: the
+    number of the offer that it has kept, and of one that it has not, because something else stands there; 0: of none.
+    run: drawn when it began to ask, by which two that are served from copies of one directory are told apart; empty for
+    a question beside.
     """
 
     follower: str

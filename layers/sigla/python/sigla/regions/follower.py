@@ -18,6 +18,7 @@ from sigla.regions.followed import hear
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import GIVEN_UP, SERVED_TWICE, NotFollowed
 from sigla.regions.replay import JournalPlace, Verdict
+from sigla.regions.role_form import told_token
 
 WAIT_MS: Final = 20_000
 """The primary answers after so long where it has nothing to tell: by then the follower knows that it has everything."""
@@ -166,7 +167,7 @@ class RegionFollower:
             not self._knows_ceilings,
             self._heard,
             self._served,
-            now.token if now else role.token,  # a promotion may have been begun, or taken back, since it follows
+            told_token(now or role),  # a promotion may have been begun, or taken back, since it follows
             self._kept,
             self._apart,
             self._run_name,
@@ -183,8 +184,9 @@ class RegionFollower:
             if told.offer is not None:
                 self._keep(told.offer)
         if role.kind is RegionKind.JOINING:
-            self._role = replace(role, kind=RegionKind.FOLLOWER, turn=role.turn + 1)
-            self._here.region.set_role(role, replace(role, kind=RegionKind.FOLLOWER))
+            following = replace(role, kind=RegionKind.FOLLOWER, joins=None)
+            self._role = replace(following, turn=role.turn + 1)
+            self._here.region.set_role(role, following)
         self._learn(told.lost, asked.token)
         self._knows_ceilings = True
         with self._changed:
@@ -208,7 +210,7 @@ class RegionFollower:
             return
         now = self._here.region.role()
         # One that is being promoted is left alone: it takes what its primary says of this then.
-        if now is None or (now.kind, now.epoch, now.token) != (known.kind, known.epoch, token):
+        if now is None or (now.kind, now.epoch, told_token(now)) != (known.kind, known.epoch, token):
             return
         if self._here.region.set_role(now, replace(now, **learnt)):
             self._role = replace(known, **learnt, turn=now.turn + 1)

@@ -15,8 +15,25 @@ class RegionKind(StrEnum):
     """It does not know everything yet, or not any more, as after its table was restored."""
 
 
-_RESTORED: Final = "restored "
-"""What the token of a region begins with whose table was restored; then what it was at that moment."""
+class Joins(StrEnum):
+    """How a region joins that had something before: it is not simply filled. The words are those that are stored."""
+
+    FORGETS = "rejoining"
+    """It has not forgotten its catalog yet: it is not filled meanwhile."""
+    ANEW = "anew"
+    """With a copy of its primary, and has something else as yet."""
+    RESTORED_PRIMARY = "restored primary"
+    """Its table was restored to an earlier moment. It joins once it has rejoined; so do the next two."""
+    RESTORED_FOLLOWER = "restored follower"
+    RESTORED_JOINING = "restored joining"
+
+
+_RESTORED: Final = {
+    RegionKind.PRIMARY: Joins.RESTORED_PRIMARY,
+    RegionKind.FOLLOWER: Joins.RESTORED_FOLLOWER,
+    RegionKind.JOINING: Joins.RESTORED_JOINING,
+}
+"""By what the region was at the moment to which its table was restored."""
 
 
 class Trace(NamedTuple):
@@ -54,6 +71,7 @@ class Role:
     epoch: goes up by one with each promotion. name: by which a primary knows this region, drawn when it began to
     follow. peer: the name of the other region, or its URL where that is followed; empty while no region follows. open:
     whether a primary takes writes. token: of the planned promotion that is under way, or that made it what it is.
+    joins: of a region that joins and had something before; it has no token then (`regions.role_form`).
     reconciled: False after a forced promotion, until the other region has rejoined, or is given up. armed: milliseconds
     since the epoch at which the registry got its first role; 0 where every writer knows of a role at once, as in a
     directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
@@ -71,6 +89,7 @@ class Role:
     peer: str = ""
     open: bool = True
     token: str = ""
+    joins: Joins | None = None
     reconciled: bool = True
     armed: int = 0
     at: str = ""
@@ -111,7 +130,7 @@ class Role:
         """Whether `peer` is a region that was passed over by force, and is not back."""
         if self.reconciled or not self.peer:
             return False
-        is_url = "://" in self.peer and not self.token
+        is_url = "://" in self.peer and not self.token and self.joins is None
         return is_url or self.peer in [each.name for each in _traces(self.traces) if not each.abandoned]
 
     @property
@@ -152,7 +171,7 @@ class Role:
 
         It joins, once it has rejoined: `regions.rejoining`.
         """
-        return replace(self, kind=RegionKind.JOINING, token=f"{_RESTORED}{self.kind.value}")
+        return replace(self, kind=RegionKind.JOINING, joins=_RESTORED[self.kind], token="")
 
     def made_anew(self, pair: str) -> "Role":
         """For a registry of its own that is made of a backup of this region: it gives ids above those of both regions.
@@ -163,12 +182,12 @@ class Role:
 
     @property
     def is_restored(self) -> bool:
-        return self.token.startswith(_RESTORED)
+        return self.joins in _RESTORED.values()
 
     @property
     def was_primary(self) -> bool:
         """Whether it is one, or was when it was restored to."""
-        return self.kind is RegionKind.PRIMARY or self.token == f"{_RESTORED}{RegionKind.PRIMARY.value}"
+        return self.kind is RegionKind.PRIMARY or self.joins is Joins.RESTORED_PRIMARY
 
     def _with(self, traces: "list[Trace]") -> "Role":
         return replace(self, traces="\n".join(each.line for each in traces))

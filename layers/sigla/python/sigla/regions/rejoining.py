@@ -5,30 +5,24 @@
     there: known as brought    those commits are not brought again when that region is a primary one day
     there: not reconciled      it is not opened any more, should the rest be cut off: from now on ids here have no bound
     here: reconciled           ids of that region may be brought along
-    there: joining, a token    it answers for nothing by itself
+    there: joining, to forget  it answers for nothing by itself
     there: forgotten           rows of its catalog; how far it gave ids stays, and so do bodies and journal
     there: joining             it is filled as any region that joins
 
-here: the primary. Cut off anywhere, all of it is done again. A server forgets nothing: it joins with a token by which
-it knows that what it has is to be replaced by a copy, which it makes by itself.
+here: the primary. Cut off anywhere, all of it is done again. A server forgets nothing: it joins anew (`Joins.ANEW`),
+and so knows that what it has is to be replaced by a copy, which it makes by itself.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Final
 
 from sigla.ports.regions import Roles
 from sigla.regions import promotion
 from sigla.regions.arming import check_may_be_armed
 from sigla.regions.giving import Course
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import Joins, RegionKind, Role
 from sigla.regions.refusals import NotTheFollower, NotToRejoin, RoleChanged
-
-FORGETS: Final = "rejoining"
-"""The token of a region that joins and has not forgotten its catalog yet: it is not filled meanwhile."""
-ANEW: Final = "anew"
-"""The token of a region that joins with a copy of its primary, and has something else as yet."""
 
 
 def rejoined(
@@ -58,7 +52,7 @@ def rejoined(
         return False
     ours, theirs = met
     is_to_join = theirs.kind is RegionKind.PRIMARY or theirs.is_restored or bool(url)
-    token, peer = (ANEW, url) if url else (FORGETS, tables[0] if tables else theirs.peer)
+    joins, peer = (Joins.ANEW, url) if url else (Joins.FORGETS, tables[0] if tables else theirs.peer)
     if is_to_join:
         yield bring
     if theirs.kind is RegionKind.PRIMARY:
@@ -67,13 +61,14 @@ def rejoined(
     if forget is None and not url:
         return True
     if is_to_join:
-        joining = replace(theirs, epoch=ours.epoch, kind=RegionKind.JOINING, open=True, token=token, peer=peer)
+        joining = replace(_joining(theirs, joins), epoch=ours.epoch, open=True, peer=peer)
         theirs = yield from promotion.set_role(there, theirs, joining)
-    if theirs.token == ANEW:
+    if theirs.joins is Joins.ANEW:
         return True
     if forget is not None:
         yield forget
-    yield from promotion.set_role(there, theirs, replace(theirs, token="", peer=peer, reconciled=True, lost=""))
+    filled = replace(theirs, joins=None, token="", peer=peer, reconciled=True, lost="")
+    yield from promotion.set_role(there, theirs, filled)
     return True
 
 
@@ -95,7 +90,7 @@ def _check_has_place(here: Roles, there: Roles) -> Course[None]:
 
 def _has_begun(theirs: Role) -> bool:
     """Whether it has begun to rejoin, and was cut off."""
-    return theirs.kind is RegionKind.JOINING and theirs.token == FORGETS
+    return theirs.kind is RegionKind.JOINING and theirs.joins is Joins.FORGETS
 
 
 def _is_left_behind(theirs: Role, ours: Role) -> bool:
@@ -107,7 +102,7 @@ def _is_left_behind(theirs: Role, ours: Role) -> bool:
 
 def _is_refused(theirs: Role, ours: Role) -> bool:
     """Whether a server that follows, or joins, is refused by this primary, or asks another region."""
-    return theirs.epoch < ours.epoch or (theirs.name in ours.given_up and theirs.token != ANEW)
+    return theirs.epoch < ours.epoch or (theirs.name in ours.given_up and theirs.joins is not Joins.ANEW)
 
 
 def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) -> Course[tuple[Role, Role] | None]:
@@ -128,8 +123,12 @@ def _closed(here: Roles, there: Roles, *, anew: bool, follower: bool = False) ->
         return ours, theirs
     if not (anew and _is_refused(theirs, ours)) and not (follower and _is_left_behind(theirs, ours)):
         return None
-    joining = replace(theirs, kind=RegionKind.JOINING, token=FORGETS)
-    return ours, (yield from promotion.set_role(there, theirs, joining))
+    return ours, (yield from promotion.set_role(there, theirs, _joining(theirs, Joins.FORGETS)))
+
+
+def _joining(theirs: Role, joins: Joins) -> Role:
+    """A token that a promotion has left means nothing any more."""
+    return replace(theirs, kind=RegionKind.JOINING, joins=joins, token="")
 
 
 def _reconciled(here: Roles, ours: Role, theirs: Role, url: str) -> Course[Role]:

@@ -1,7 +1,6 @@
 """What two regions tell each other over HTTP: what comes next (`ports.primary.NextTold`), what each of them is."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, fields
 from typing import Any, cast
 
 import orjson
@@ -12,6 +11,7 @@ from sigla.ports.regions import RegionReport
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role, Trace
 from sigla.regions.replay import JournalPlace
+from sigla.regions.role_form import form_of_role, role_of_form
 from sigla.regions.shipped import shipment_form, shipment_of
 
 
@@ -48,23 +48,23 @@ def _offer_of(form: Any) -> Offer | None:
     return Offer(int(form["number"]), [shipment_of(each, "a commit of the primary") for each in form["commits"]])
 
 
-_OF_ROLE = {field.name: type(field.default) for field in fields(Role) if field.name not in ("epoch", "kind")}
-"""The types of what a role may have, by name."""
+_OF_ROLE = {name: type(value) for name, value in form_of_role(Role(0, RegionKind.JOINING)).items() if name != "kind"}
+"""The types of what a role has beside its kind, by name."""
 
 
 def role_form(role: Role | None) -> dict[str, Any] | None:
-    return None if role is None else asdict(role) | {"kind": role.kind.value}
+    return None if role is None else form_of_role(role)
 
 
 def role_of(form: object) -> Role | None:
     """Raises ValueError for anything else; what only a newer release has in it, too."""
     if form is None:
         return None
-    if not isinstance(form, Mapping) or form.keys() != {"epoch", "kind", *_OF_ROLE}:
+    if not isinstance(form, Mapping) or form.keys() != {"kind", *_OF_ROLE}:
         raise ValueError("this is not a role")
-    if any(type(form[name]) is not kind for name, kind in {"epoch": int, **_OF_ROLE}.items()):
+    if any(type(form[name]) is not kind for name, kind in _OF_ROLE.items()):
         raise ValueError("this is not a role")
-    return Role(**{**form, "kind": RegionKind(form["kind"])})
+    return role_of_form(form)
 
 
 _OF_REPORT = [name for name in RegionReport._fields if name not in RegionReport._field_defaults]

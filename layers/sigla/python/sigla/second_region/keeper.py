@@ -17,9 +17,8 @@ from sigla.regions.followed import PolledFollower
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
 from sigla.regions.names import drawn_name
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import Joins, RegionKind, Role
 from sigla.regions.refusals import NotFollowed, RoleChanged
-from sigla.regions.rejoining import ANEW
 from sigla.regions.replay import JournalPlace
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
@@ -72,7 +71,7 @@ class BeginsAnew(Exception):
 
 def begins_anew(role: Role | None) -> TypeGuard[Role]:
     """Whether the region was passed over, and has given what it had alone."""
-    return role is not None and role.kind is RegionKind.JOINING and role.token == ANEW
+    return role is not None and role.kind is RegionKind.JOINING and role.joins is Joins.ANEW
 
 
 class Exporters(Protocol):

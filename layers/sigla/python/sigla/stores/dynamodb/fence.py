@@ -18,13 +18,14 @@ What was read is remembered for all threads. A change that was decided in anothe
 
 import secrets
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 from sigla.errors import Closed, Conflict
 from sigla.forms import FORM, ITEM_OF_REGIONS
 from sigla.ports.clock import Clock, Moment
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import Role
+from sigla.regions.role_form import form_of_role, role_of_form
 from sigla.stores.dynamodb.actions import Action, Condition, condition_check, equals, update
 from sigla.stores.dynamodb.places import Places
 from sigla.stores.dynamodb.table import Cancelled, Table
@@ -148,8 +149,8 @@ class Fence:
         turn = seen.turn if seen else 0
         if seen is None or replace(role, turn=turn) != seen:
             role = replace(role, turn=turn + 1)
-            form: Item = {"role": _packed_role(role), "kind": role.kind.value, "turn": role.turn, FORM: ITEM_OF_REGIONS}
-            form["table"] = self._table.name
+            form: Item = {"role": packed(form_of_role(role)), "kind": role.kind.value, "turn": role.turn}
+            form |= {"table": self._table.name, FORM: ITEM_OF_REGIONS}
             try:
                 self._table.update(update(self._places.role(), form, when=equals(turn=turn or None)))
             except Cancelled as moved:
@@ -175,13 +176,6 @@ class Fence:
             return
 
 
-def _packed_role(role: Role) -> str | bytes:
-    return packed(asdict(role))
-
-
 def role_of(item: Item | None) -> Role | None:
     """As it was written, by whichever table."""
-    if item is None or "role" not in item:
-        return None
-    form = unpacked(item["role"])
-    return Role(**{**form, "kind": RegionKind(form["kind"])})
+    return None if item is None or "role" not in item else role_of_form(unpacked(item["role"]))

@@ -14,9 +14,8 @@ import orjson
 from sigla import keys
 from sigla.forms import FORM
 from sigla.ports.replaying import Shipment
-from sigla.regions.nouns import Role
+from sigla.regions.nouns import Joins, Role
 from sigla.regions.refusals import RoleChanged
-from sigla.regions.rejoining import FORGETS
 from sigla.stores.dynamodb.actions import Action, Condition, Key, condition_check, delete, equals, update
 from sigla.stores.dynamodb.fence import ROLE_ATTRIBUTES
 from sigla.stores.dynamodb.journal import BROUGHT, time_of
@@ -35,7 +34,7 @@ def forget(tools: Tools) -> None:
     slept, and the region is being filled, or follows.
     """
     role = tools.fence.read()
-    if role is None or role.token != FORGETS:
+    if role is None or role.joins is not Joins.FORGETS:
         raise RoleChanged
     own, stands = f"{keys.component(tools.places.registry)}#", equals(turn=role.turn)
     after: Key | None = None

@@ -125,7 +125,7 @@ class RegionTurns:
 
     def _join(self, role: Role, until: float) -> Facts:
         here, there = self._here, self._there
-        if role.token:  # its catalog is being forgotten (`regions.rejoining`)
+        if role.joins:  # its catalog is being forgotten (`regions.rejoining`)
             return {"copied": False}
         theirs = there.region.role()
         if theirs is not None and theirs.is_restored:

@@ -6,7 +6,7 @@ The role is read in the transaction of each commit, which it costs a look at a t
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 import orjson
 
@@ -14,6 +14,7 @@ from sigla.errors import Closed, Conflict
 from sigla.keys import utf16
 from sigla.model import SchemaId
 from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.role_form import form_of_role, role_of_form
 from sigla.stores.sqlite import tables
 from sigla.stores.sqlite.unit import Reader
 
@@ -35,7 +36,7 @@ class EmbeddedRegion:
                 return False
             turn = seen.turn if seen else 0
             if seen is None or replace(role, turn=turn) != seen:
-                form = orjson.dumps(asdict(replace(role, turn=turn + 1))).decode()
+                form = orjson.dumps(form_of_role(replace(role, turn=turn + 1))).decode()
                 db.execute("INSERT OR REPLACE INTO region VALUES (1, ?, ?)", (turn + 1, form))
                 db.execute("UPDATE state SET layout = ?", (tables.LAYOUT_OF_REGIONS,))
                 self._unit.touched_role = True
@@ -128,10 +129,7 @@ class EmbeddedRegion:
 
 def role_of(db: sqlite3.Connection) -> Role | None:
     found = db.execute("SELECT role FROM region").fetchone()
-    if found is None:
-        return None
-    form = orjson.loads(found[0])
-    return Role(**{**form, "kind": RegionKind(form["kind"])})
+    return None if found is None else role_of_form(orjson.loads(found[0]))
 
 
 def check_open(db: sqlite3.Connection, epoch: int) -> int:
