@@ -31,7 +31,7 @@ from sigla.model import Draft
 from sigla.regions import rules
 from sigla.regions.installed import Installed
 from sigla.regions.moved import Moved, noted
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb.bringing import BroughtBack
@@ -109,8 +109,8 @@ class Pair:
         self._leads = self._function(self.a, self.b, RegionKind.PRIMARY)
         self._follows = self._function(self.b, self.a, RegionKind.FOLLOWER)
         self._registry = Registry(self.a.catalog, self.a.bodies, self._clock)
-        self._set(self.a, Role(1, RegionKind.PRIMARY, peer="b", armed=self._clock.now() - rules.KNOWN_MS))
-        self._set(self.b, Role(0, RegionKind.JOINING, peer="a"))
+        self._set(self.a, Role(1, RegionKind.PRIMARY, peer=KnownBy("b"), armed=self._clock.now() - rules.KNOWN_MS))
+        self._set(self.b, Role(0, RegionKind.JOINING, peer=KnownBy("a")))
 
     def _function(self, here: AwsStore, there: AwsStore, becomes: RegionKind) -> Replaying:
         told = OtherRegionTold(self, there.url, "default")

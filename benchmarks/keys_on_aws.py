@@ -31,7 +31,7 @@ from sigla.ports.handed_keys import HandedKeys
 from sigla.ports.replaying import Shipment
 from sigla.regions import rules
 from sigla.regions.handed_keys import KeysInStep
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.rules import names
 from sigla.stores.clock import SystemClock
@@ -103,8 +103,8 @@ class TwoRegions(Region):
         own, other = self._store(self._table, BUCKET), self._store(self._other, f"bucket-of-{self._other}")
         if own.region.role() is None:
             armed = self._clock.now() - rules.KNOWN_MS
-            own.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="b", armed=armed))
-            other.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="a", armed=armed))
+            own.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy("b"), armed=armed))
+            other.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy("a"), armed=armed))
         there = Away(other.handed_keys, self._away_s, self._clock)
         in_step = KeysInStep(own.catalog, own.key_commits, own.key_adoption, there, region="b", clock=self._clock)
         return Registry(self._opened.enter_context(closing(in_step)), own.bodies, self._clock)

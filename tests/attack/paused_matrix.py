@@ -233,7 +233,9 @@ def is_well(land: Land) -> bool:
     """One region takes writes, the other one follows it, and nothing is left to be brought."""
     a, b = land.role("A"), land.role("B")
     pairs = ((a, b), (b, a))
-    return any(one.writes and one.reconciled and other.follows(one) and one.peer == other.name for one, other in pairs)
+    return any(
+        one.writes and one.reconciled and other.follows(one) and str(one.peer) == other.name for one, other in pairs
+    )
 
 
 def good_end(land: Land) -> None:
@@ -275,9 +277,9 @@ def _advice(writer: str, ours: Role, theirs: Role) -> str:
     is_last_step = theirs.kind is RegionKind.PRIMARY and bool(theirs.token) and theirs.epoch == ours.epoch - 1
     if is_last_step and theirs.token == ours.token:
         return f"promote {writer}"
-    if theirs.kind is RegionKind.JOINING and not theirs.joins and ours.peer == theirs.name:
+    if theirs.kind is RegionKind.JOINING and not theirs.joins and str(ours.peer) == theirs.name:
         return ""
-    if theirs.follows(ours) and ours.peer == theirs.name:
+    if theirs.follows(ours) and str(ours.peer) == theirs.name:
         return f"abandon at {writer}" if ours.lost else f"promote {OTHER[writer]}"
     if theirs.epoch > ours.epoch:
         return f"promote {OTHER[writer]}" if theirs.kind is RegionKind.FOLLOWER else ""

@@ -15,7 +15,7 @@ from sigla.regions.adoption import AdoptedIds, given_before
 from sigla.regions.followed import Taking
 from sigla.regions.follower import check_follows
 from sigla.regions.handing import HandsOver
-from sigla.regions.nouns import Counter, RegionSeen, Role
+from sigla.regions.nouns import Counter, KnownBy, RegionSeen, Role
 from sigla.registry import Options, Registry
 from tests.attack.ports import Between
 from tests.attack.replay import embedded
@@ -142,6 +142,6 @@ def copy_bodies(one: World, other: World) -> None:
 def hear_name(primary: World) -> tuple[()]:
     """The name of the region that asks it, as `regions.followed` does: before that nothing is handed over."""
     role = role_of(primary)
-    if role.token and "://" in role.peer:
-        assert embedded(primary).region.set_role(role, replace(role, peer="there"))
+    if role.token and role.peer.url:
+        assert embedded(primary).region.set_role(role, replace(role, peer=KnownBy("there")))
     return ()

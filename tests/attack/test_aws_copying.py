@@ -16,7 +16,7 @@ from sigla.errors import StoreError
 from sigla.model import Draft
 from sigla.regions import rules
 from sigla.regions.following import deliver
-from sigla.regions.nouns import Joins, RegionKind, Role
+from sigla.regions.nouns import Joins, KnownBy, RegionKind, Role
 from sigla.regions.replay import Verdict
 from sigla.rules import names
 from sigla.stores.dynamodb import copy_writing, copying, fence
@@ -37,7 +37,7 @@ from tests.contract import tables
 from tests.contract.aws import Account, AwsStores, of_two_parts
 from tests.unit.aws.faults import Fault, Killed
 
-PRIMARY = Role(1, RegionKind.PRIMARY, peer="B", armed=NOW - rules.KNOWN_MS)
+PRIMARY = Role(1, RegionKind.PRIMARY, peer=KnownBy("B"), armed=NOW - rules.KNOWN_MS)
 JOINING = Role(1, RegionKind.JOINING, joins=Joins.FORGETS)
 VERBS = st.lists(st.sampled_from(range(len(TRAFFIC))), max_size=12)
 ONE_BY_ONE: tuple[tuple[Any, str, int], ...] = (

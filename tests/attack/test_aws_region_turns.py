@@ -14,7 +14,7 @@ from sigla import keys
 from sigla.errors import Closed, StoreError
 from sigla.functions.journal import CUT_OFF_MS
 from sigla.regions import rules
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.shipping import NotAllowed
 from sigla.registry import Registry
 from sigla.stores.dynamodb import imports
@@ -50,8 +50,8 @@ class Regions:
 
     def arm(self) -> None:
         """A is primary, and B joins it."""
-        self.become(self.a, Role(1, RegionKind.PRIMARY, peer="B", armed=self.clock.time))
-        self.become(self.b, Role(0, RegionKind.JOINING, peer="A"))
+        self.become(self.a, Role(1, RegionKind.PRIMARY, peer=KnownBy("B"), armed=self.clock.time))
+        self.become(self.b, Role(0, RegionKind.JOINING, peer=KnownBy("A")))
 
     def become(self, world: World, role: Role) -> None:
         region = self.store(world).region

@@ -14,7 +14,7 @@ from sigla.errors import Closed
 from sigla.functions.replay import ALONE_MS, COMMITTED, SELDOM_MS, SOURCE, OtherRegionTold, Replaying
 from sigla.regions import rules
 from sigla.regions.installed import Installed
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.stores.dynamodb import copying
 from sigla.stores.dynamodb.places import Places
 from tests.attack.aws import failing
@@ -137,7 +137,7 @@ def test_a_registry_that_has_schemas_follows_none(regions: Two) -> None:
 
 
 def test_a_region_that_is_one_of_another_two_is_left_alone(regions: Two) -> None:
-    regions.become(regions.b, Role(3, RegionKind.PRIMARY, peer="C"))
+    regions.become(regions.b, Role(3, RegionKind.PRIMARY, peer=KnownBy("C")))
     before = regions.a.rows(), regions.b.rows()
     assert regions.tick(regions.a)["stopped"] == 1
     assert (regions.a.rows(), regions.b.rows()) == before

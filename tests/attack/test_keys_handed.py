@@ -18,7 +18,7 @@ from sigla.keks.refusals import KeyExists
 from sigla.ports.replaying import Shipment
 from sigla.regions.followed import Taking
 from sigla.regions.following import catch_up
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import KeyDeletedBefore, KeyNotInBoth
 from sigla.registry import Registry, Resources
 from sigla.stores.sqlite import promoting
@@ -50,8 +50,8 @@ class Servers:
 
     def __init__(self) -> None:
         self.a, self.b = Site(store=Embedded()), Site(store=Embedded())
-        assert embedded(self.a).region.set_role(None, Role(1, RegionKind.PRIMARY, peer="b"))
-        assert embedded(self.b).region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="http://a"))
+        assert embedded(self.a).region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy("b")))
+        assert embedded(self.b).region.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy(url="http://a")))
         link = Link(embedded(self.b).region, random.Random(1), lambda: 0.0)
         self.way = Way(lambda: self.b, link, lambda: 1)
         self.a.hands_over(self.way, required=False)
@@ -273,7 +273,7 @@ def test_what_a_crash_leaves_of_handed_keys_is_not_adopted_in_a_later_epoch(monk
         for verb in (deks_deleted("k", "s"), deks_purged("k", "s")):
             verb(servers.b.registry)
         role = role_of(servers.b)
-        follower = replace(role, epoch=3, kind=RegionKind.FOLLOWER, peer="http://c", reconciled=True)
+        follower = replace(role, epoch=3, kind=RegionKind.FOLLOWER, peer=KnownBy(url="http://c"), reconciled=True)
         assert embedded(servers.b).region.set_role(role, follower)
         assert DEK not in servers.promote()
 

@@ -20,7 +20,7 @@ from sigla.keks.refusals import KeyExists
 from sigla.keks.verbs import deks
 from sigla.model import Version
 from sigla.regions.handed_keys import KeysInStep
-from sigla.regions.nouns import RegionKind
+from sigla.regions.nouns import KnownBy, RegionKind
 from sigla.registry import Registry
 from sigla.rules import names
 from tests.attack.aws import failing
@@ -85,7 +85,7 @@ class TwoTables(Regions):
 
     def promote_by_force(self) -> None:
         role = self.role(self.b)
-        primary = replace(role, kind=RegionKind.PRIMARY, epoch=2, peer="dynamodb+s3://A")
+        primary = replace(role, kind=RegionKind.PRIMARY, epoch=2, peer=KnownBy(url="dynamodb+s3://A"))
         self.become(self.b, replace(primary, reconciled=False, adopts=True))
 
     def adopted(self) -> Keys:
@@ -239,7 +239,7 @@ def test_a_key_of_an_epoch_that_is_over_is_not_made_in_a_later_one(account: Acco
         if not told:
             with regions.registry(regions.a) as registry:
                 told = dek("k", "s", material="of a later one")(registry).dek.material
-        regions.become(regions.b, replace(regions.role(regions.b), epoch=4, kind=RegionKind.PRIMARY, peer="A"))
+        regions.become(regions.b, replace(regions.role(regions.b), epoch=4, kind=RegionKind.PRIMARY, peer=KnownBy("A")))
         regions.become(regions.b, replace(regions.role(regions.b), reconciled=False, adopts=True))
         with regions.registry(regions.b) as registry:
             assert material(registry) == told

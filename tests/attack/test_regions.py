@@ -12,7 +12,7 @@ from sigla.errors import Closed, StoreError
 from sigla.model import SchemaId
 from sigla.ports.regions import Region
 from sigla.regions import giving, rules
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import NoBlock
 from sigla.registry import Registry
 from sigla.registry.attributed import attributed
@@ -27,7 +27,7 @@ from tests.unit.registry.tell import s
 
 __all__ = ["moto"]
 
-PRIMARY = Role(1, RegionKind.PRIMARY, peer="B", armed=NOW)
+PRIMARY = Role(1, RegionKind.PRIMARY, peer=KnownBy("B"), armed=NOW)
 CALLS = ["BatchGetItem", "UpdateItem", "TransactWriteItems"]
 """The registration of a subject's first version."""
 BEFORE_EACH = range(len(CALLS))
@@ -157,12 +157,12 @@ def test_who_does_not_know_of_the_role_keeps_to_the_ceiling(deployment: Deployme
     writer = deployment.instance()
     given = [register(writer, f"before{n}") for n in range(4)]
     with EmbeddedStore() as other:
-        other.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="A"))
+        other.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy("A")))
 
         def told() -> None:
             deployment.become(PRIMARY)
             giving.carried_out(giving.tell_ceiling(deployment.region, other.region, "."))
-            other.region.set_role(other.region.role(), Role(2, RegionKind.PRIMARY, peer="A", reconciled=False))
+            other.region.set_role(other.region.role(), Role(2, RegionKind.PRIMARY, peer=KnownBy("A"), reconciled=False))
             given.append(giving.carried_out(giving.drawn(other.region, None, ".")))
 
         with deployment.before(number, told):
@@ -246,7 +246,7 @@ def following(deployment: Deployment) -> Region:
     stores = deployment.stores
     other = AwsRegion.of(stores.dynamodb, stores.table, deployment.clock, registry=f"{stores.registry}-b")
     deployment.become(PRIMARY)
-    assert other.set_role(None, Role(1, RegionKind.FOLLOWER, peer="A"))
+    assert other.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy("A")))
     return other
 
 

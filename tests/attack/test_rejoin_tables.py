@@ -152,7 +152,7 @@ def dismiss(region: Region) -> None:
     """As the command does it."""
     role = region.role()
     assert role is not None
-    carried_out(promotion.dismissed(region, role.peer if role.is_followed else ""))
+    carried_out(promotion.dismissed(region, str(role.peer) if role.is_followed else ""))
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def shown(regions: Regions, at: AwsStore) -> tuple[object, ...]:
     names = {each.url: which for which, each in both.items()} | {_name(each): which for which, each in both.items()}
     return (
         *(role.kind, role.epoch, role.open, role.reconciled, role.token, role.joins),
-        *(names.get(role.peer, role.peer), [names[each] for each in role.given_up], role.is_followed),
+        *(names.get(str(role.peer), str(role.peer)), [names[each] for each in role.given_up], role.is_followed),
     )
 
 

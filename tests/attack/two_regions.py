@@ -19,7 +19,7 @@ from sigla.regions import promotion
 from sigla.regions.followed import hear
 from sigla.regions.following import catch_up
 from sigla.regions.giving import Course, carried_out
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import NotPromoted
 from sigla.regions.rejoining import rejoined
 from sigla.regions.replay import Verdict
@@ -74,8 +74,8 @@ class TwoRegions:
     def __post_init__(self) -> None:
         self.dice = random.Random(self.seed)
         self.numbers = count()
-        assert embedded(self.here).region.set_role(None, Role(1, RegionKind.PRIMARY, peer="there"))
-        assert embedded(self.there).region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="http://here"))
+        assert embedded(self.here).region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy("there")))
+        assert embedded(self.there).region.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy(url="http://here")))
         self._link()
 
     def _link(self) -> None:
@@ -268,14 +268,14 @@ class TwoRegions:
         self._link()
         here, there = embedded(self.here).region, embedded(self.there).region
         epoch = role_of(self.here).epoch
-        joining = Role(epoch, RegionKind.JOINING, peer="here")
+        joining = Role(epoch, RegionKind.JOINING, peer=KnownBy("here"))
         assert there.set_role(None, joining)
         seen = there.role()
         assert seen
         hear(there, epoch, {context: counter.ceiling for context, counter in here.counters()})
-        assert there.set_role(seen, Role(epoch, RegionKind.FOLLOWER, peer="http://here"))
+        assert there.set_role(seen, Role(epoch, RegionKind.FOLLOWER, peer=KnownBy(url="http://here")))
         ours = role_of(self.here)
-        assert here.set_role(ours, replace(ours, peer="there"))
+        assert here.set_role(ours, replace(ours, peer=KnownBy("there")))
         self.catch_up()
         copy_bodies(self.here, self.there)
 

@@ -9,6 +9,7 @@ import pytest
 from sigla.aws.clients import Clients
 from sigla.cli import main
 from sigla.errors import Unusable
+from sigla.regions.nouns import KnownBy
 from tests.cli.test_regions import Urls, roles, silent, store, urls
 from tests.contract.engines import REGION
 
@@ -79,7 +80,7 @@ def test_another_registry_in_the_place_of_the_one_that_is_lost_is_no_matter(pass
     with store(there) as held:
         role = held.region.role()
         assert role is not None
-        assert held.region.set_role(role, replace(role, peer="another-7", name="another-8"))
+        assert held.region.set_role(role, replace(role, peer=KnownBy("another-7"), name="another-8"))
     assert abandon(here) == 0
     assert not is_out(here)
 

@@ -10,7 +10,7 @@ from sigla.aws.clients import Clients
 from sigla.cli import following, main, rejoin
 from sigla.model import SchemaId
 from sigla.regions import rules
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import fence
@@ -112,7 +112,7 @@ def test_a_registry_has_one_second_region(tables: Urls, capsys: Captured) -> Non
     """A store that is new in its place may not be told what the one before had given."""
     here, there = tables
     with store(there) as held:
-        assert held.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="another"))
+        assert held.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy("another")))
     assert main(["regions", "follow", here, there, *FOLLOW]) == 2
     assert "Region another follows this registry already" in capsys.readouterr().err
 

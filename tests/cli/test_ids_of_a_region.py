@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 from sigla.cli import main
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.stores.sqlite.store import EmbeddedStore
 
-FOLLOWED = Role(1, RegionKind.PRIMARY, peer="b")
+FOLLOWED = Role(1, RegionKind.PRIMARY, peer=KnownBy("b"))
 ALONE = Role(1, RegionKind.PRIMARY)
-BY_FORCE = Role(2, RegionKind.PRIMARY, peer="http://a", reconciled=False)
+BY_FORCE = Role(2, RegionKind.PRIMARY, peer=KnownBy(url="http://a"), reconciled=False)
 FAR = 250_000
 
 Captured = pytest.CaptureFixture[str]

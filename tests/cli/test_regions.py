@@ -15,7 +15,7 @@ from sigla.errors import StoreError
 from sigla.ports.store import Store
 from sigla.regions import rules
 from sigla.regions.installed import Installed
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.settings import Address
 from sigla.stores import kinds
@@ -52,8 +52,8 @@ def urls(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mon
 
 def written(here: str, there: str) -> Urls:
     for url, role in (
-        (here, Role(1, RegionKind.FOLLOWER, peer=called(there), name="B")),
-        (there, Role(1, RegionKind.PRIMARY, peer="B", at=here, name="A")),
+        (here, Role(1, RegionKind.FOLLOWER, peer=KnownBy(url=called(there)), name="B")),
+        (there, Role(1, RegionKind.PRIMARY, peer=KnownBy("B"), at=here, name="A")),
     ):
         with store(url) as held:
             assert held.region.set_role(None, role)

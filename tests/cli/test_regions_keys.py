@@ -10,7 +10,7 @@ import pytest
 from sigla.cli import main, rejoin
 from sigla.keys import handed_object
 from sigla.regions.handed_keys import KeysInStep
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.settings import Address
 from sigla.stores.clock import SystemClock
@@ -39,7 +39,10 @@ def urls(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Urls]:
         there, here = make_table(clients.dynamodb), make_table(clients.dynamodb)
         region = f"?region={REGION}"
         urls = f"dynamodb+s3://{here}/other{region}", f"dynamodb+s3://{there}/{BUCKET}{region}"
-        roles = Role(1, RegionKind.FOLLOWER, peer=urls[1], name="B"), Role(1, RegionKind.PRIMARY, peer="B", name="A")
+        roles = (
+            Role(1, RegionKind.FOLLOWER, peer=KnownBy(url=urls[1]), name="B"),
+            Role(1, RegionKind.PRIMARY, peer=KnownBy("B"), name="A"),
+        )
         for url, role in zip(urls, roles, strict=True):
             with writing(Address.read(url)) as store:
                 assert store.region.set_role(None, role)

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from sigla.cli import main
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.stores.dynamodb.actions import delete
 from sigla.stores.dynamodb.store import AwsStore
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -25,7 +25,7 @@ def of_another(url: str, kind: RegionKind) -> Role:
     with store(url) as held:
         seen = held.region.role()
         assert seen
-        role = replace(seen, kind=kind, name="X", peer="Y", at=ELSEWHERE, pair="x" * url.startswith("file:"))
+        role = replace(seen, kind=kind, name="X", peer=KnownBy("Y"), at=ELSEWHERE, pair="x" * url.startswith("file:"))
         assert held.region.set_role(seen, role)
         return role
 
@@ -34,7 +34,8 @@ def of_one(url: str) -> None:
     with store(url) as held:
         seen = held.region.role()
         assert seen
-        assert held.region.set_role(seen, replace(seen, pair="b" * url.startswith("file:"), peer=HERE, traces=""))
+        role = replace(seen, pair="b" * url.startswith("file:"), peer=KnownBy(url=HERE), traces="")
+        assert held.region.set_role(seen, role)
 
 
 @pytest.mark.parametrize("way", [(), ("--undo",), ("--force",)], ids=["planned", "undo", "force"])

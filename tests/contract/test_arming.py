@@ -11,7 +11,7 @@ from sigla.model import SchemaId
 from sigla.ports.regions import Peer, Region
 from sigla.regions import giving, promotion, rules
 from sigla.regions.arming import armed
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import AlreadyARegion, HasAFollower, NoBlock, NotTheFollower, ToAbandon
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import fence
@@ -22,7 +22,7 @@ from tests.contract.aws import AwsStores
 from tests.contract.conftest import Stores
 
 BLOCK = 6
-NAMES, URLS = ("a-1", "b-1"), ("A", "B")
+NAMES, URLS = ("a-1", "b-1"), ("dynamodb+s3://a", "dynamodb+s3://b")
 CONTEXTS = (".", ".small", ".new")
 
 
@@ -47,7 +47,7 @@ def arm(stores: Stores, there: Region) -> None:
 
 
 def kinds(stores: Stores, there: Region) -> list[tuple[str, int, str]]:
-    return [(role.kind.value, role.epoch, role.peer) for role in (stores.region.role(), there.role()) if role]
+    return [(role.kind.value, role.epoch, str(role.peer)) for role in (stores.region.role(), there.role()) if role]
 
 
 def test_ids_are_given_while_the_other_region_joins(stores: Stores, there: Region) -> None:
@@ -55,7 +55,7 @@ def test_ids_are_given_while_the_other_region_joins(stores: Stores, there: Regio
     stores.catalog.raise_counter(".", SchemaId(20))
     stores.catalog.raise_counter(".small", SchemaId(2))
     arm(stores, there)
-    assert kinds(stores, there) == [("primary", 1, "b-1"), ("joining", 0, "A")]
+    assert kinds(stores, there) == [("primary", 1, "b-1"), ("joining", 0, URLS[0])]
     drawn = [giving.carried_out(giving.drawn(stores.region, there, ".")) for _ in range(BLOCK)]
     assert drawn == [21, 22, 23, 24, 25, 26]
     told = there.look(".").counter
@@ -85,7 +85,7 @@ def test_arming_that_is_cut_off_anywhere_is_done_again(stores: Stores, there: Re
                 answer = course.send(answer)()
         except StopIteration:
             break
-    assert kinds(stores, there) == [("primary", 1, "b-1"), ("joining", 0, "A")]
+    assert kinds(stores, there) == [("primary", 1, "b-1"), ("joining", 0, URLS[0])]
     assert len({role.pair for role in (stores.region.role(), there.role()) if role}) == 1
     own, told = stores.region.look(".").counter, there.look(".").counter
     assert own is not None
@@ -97,7 +97,7 @@ def test_arming_that_is_cut_off_anywhere_is_done_again(stores: Stores, there: Re
 @pytest.mark.parametrize("kind, epoch", [(RegionKind.FOLLOWER, 1), (RegionKind.PRIMARY, 2), (RegionKind.JOINING, 2)])
 def test_a_region_that_was_one_before_is_not_armed(stores: Stores, there: Region, kind: RegionKind, epoch: int) -> None:
     """It may have given ids: it joins by another way."""
-    assert there.set_role(None, Role(epoch, kind, peer="A"))
+    assert there.set_role(None, Role(epoch, kind, peer=KnownBy(url=URLS[0])))
     with pytest.raises(AlreadyARegion):
         arm(stores, there)
     assert stores.region.role() is None
@@ -106,11 +106,11 @@ def test_a_region_that_was_one_before_is_not_armed(stores: Stores, there: Region
 @pytest.mark.parametrize(
     "role, refusal",
     [
-        (Role(1, RegionKind.PRIMARY, peer="b-0", at="B"), HasAFollower),
-        (Role(2, RegionKind.PRIMARY, peer="dynamodb+s3://b", token="planned"), HasAFollower),
-        (Role(2, RegionKind.PRIMARY, peer="dynamodb+s3://b", reconciled=False), ToAbandon),
+        (Role(1, RegionKind.PRIMARY, peer=KnownBy("b-0"), at="B"), HasAFollower),
+        (Role(2, RegionKind.PRIMARY, peer=KnownBy(url="dynamodb+s3://b"), token="planned"), HasAFollower),
+        (Role(2, RegionKind.PRIMARY, peer=KnownBy(url="dynamodb+s3://b"), reconciled=False), ToAbandon),
         (Role(3, RegionKind.PRIMARY, open=False), NotTheFollower),
-        (Role(3, RegionKind.FOLLOWER, peer="dynamodb+s3://b"), NotTheFollower),
+        (Role(3, RegionKind.FOLLOWER, peer=KnownBy(url="dynamodb+s3://b")), NotTheFollower),
     ],
 )
 def test_a_region_that_has_another_one_is_not_armed(
@@ -135,7 +135,7 @@ def lose(stores: Stores, there: Region) -> None:
 def dismissed(stores: Stores) -> None:
     role = stores.region.role()
     assert role is not None
-    assert giving.carried_out(promotion.dismissed(stores.region, role.peer)).changed
+    assert giving.carried_out(promotion.dismissed(stores.region, str(role.peer))).changed
 
 
 def follow(stores: Stores, region: Region) -> None:
@@ -177,7 +177,7 @@ def test_a_region_that_is_lost_is_followed_by_another_and_no_id_is_given_twice(
     dismissed(stores)
     with third(stores) as new:
         armed_again(stores, new)
-        assert kinds(stores, new) == [("primary", 3, "c-1"), ("joining", 0, "A")]
+        assert kinds(stores, new) == [("primary", 3, "c-1"), ("joining", 0, URLS[0])]
         given += [giving.carried_out(giving.drawn(stores.region, new, ".")) for _ in range(3)]
         follow(stores, new)
         given += [giving.carried_out(giving.drawn(stores.region, new, ".")) for _ in range(4 * BLOCK)]
@@ -189,7 +189,7 @@ def test_a_region_that_is_lost_is_followed_by_another_and_no_id_is_given_twice(
 
 def armed_again(stores: Stores, new: Region) -> None:
     giving.carried_out(
-        armed(stores.region, new, CONTEXTS, names=("a-2", "c-1"), urls=("A", "C"), pair="q", now=NOW),
+        armed(stores.region, new, CONTEXTS, names=("a-2", "c-1"), urls=(URLS[0], "dynamodb+s3://c"), pair="q", now=NOW),
     )
 
 
@@ -214,7 +214,13 @@ def test_arming_once_more_that_is_cut_off_anywhere_is_done_again(stores: Stores,
     with third(stores) as new:
         for cut in range(100):
             course = armed(
-                stores.region, new, CONTEXTS, names=(f"a{cut}", f"c{cut}"), urls=("A", "C"), pair=f"p{cut}", now=NOW
+                stores.region,
+                new,
+                CONTEXTS,
+                names=(f"a{cut}", f"c{cut}"),
+                urls=(URLS[0], "dynamodb+s3://c"),
+                pair=f"p{cut}",
+                now=NOW,
             )
             try:
                 answer = None
@@ -225,7 +231,7 @@ def test_arming_once_more_that_is_cut_off_anywhere_is_done_again(stores: Stores,
         ours, theirs = stores.region.role(), new.role()
         assert ours is not None
         assert theirs is not None
-        assert (ours.peer, ours.epoch, ours.name, theirs.kind.value) == (theirs.name, 3, "a-1", "joining")
+        assert (ours.peer.name, ours.epoch, ours.name, theirs.kind.value) == (theirs.name, 3, "a-1", "joining")
         ids = [giving.carried_out(giving.drawn(stores.region, new, ".")) for _ in range(BLOCK)]
         told = new.look(".").counter
         assert told is not None
@@ -243,11 +249,11 @@ def test_a_region_that_was_given_up_is_not_armed_again(stores: Stores, there: Re
 
 
 def test_a_region_that_was_passed_over_and_abandoned_makes_room(stores: Stores, there: Region) -> None:
-    forced = Role(2, RegionKind.PRIMARY, peer="dynamodb+s3://b", name="a-1", reconciled=False, adopts=True)
+    forced = Role(2, RegionKind.PRIMARY, peer=KnownBy(url="dynamodb+s3://b"), name="a-1", reconciled=False, adopts=True)
     assert stores.region.set_role(None, forced)
     giving.carried_out(promotion.abandoned(stores.region, forgets=True))
     arm(stores, there)
-    assert kinds(stores, there) == [("primary", 4, "b-1"), ("joining", 0, "A")]
+    assert kinds(stores, there) == [("primary", 4, "b-1"), ("joining", 0, URLS[0])]
 
 
 def test_a_silent_region_leaves_the_registry_without_a_role(stores: Stores, there: Region) -> None:

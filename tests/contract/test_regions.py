@@ -11,7 +11,7 @@ from sigla.errors import Closed, Conflict
 from sigla.model import REGISTRY_WIDE, BodyKey, Config, SchemaId, Settings
 from sigla.ports.regions import Region
 from sigla.regions import giving, rules
-from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.nouns import Counter, KnownBy, RegionKind, RegionSeen, Role
 from sigla.regions.refusals import IdMayBeGiven, NoBlock
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
@@ -26,8 +26,8 @@ from tests.unit.registry.tell import s
 
 BLOCK = 6
 
-PRIMARY = Role(1, RegionKind.PRIMARY, peer="B", armed=NOW)
-FOLLOWER = Role(1, RegionKind.FOLLOWER, peer="A", armed=NOW)
+PRIMARY = Role(1, RegionKind.PRIMARY, peer=KnownBy("B"), armed=NOW)
+FOLLOWER = Role(1, RegionKind.FOLLOWER, peer=KnownBy("A"), armed=NOW)
 
 
 @pytest.fixture(autouse=True)
@@ -229,7 +229,7 @@ def test_a_new_epoch_begins_above_all_that_was_told(here: Region, there: Region)
     become(here, PRIMARY)
     assert drawn(here, there, BLOCK + 1)[-1] == BLOCK + 1
     ceiling = 2 * BLOCK
-    become(there, Role(2, RegionKind.PRIMARY, peer="A"))
+    become(there, Role(2, RegionKind.PRIMARY, peer=KnownBy("A")))
     assert drawn(there, here) == [ceiling + 1]
     assert there.look(".").counter == counter(ceiling + 1, 3 * BLOCK, epoch=2, first=ceiling + 1)
     with pytest.raises(Closed):
@@ -238,7 +238,7 @@ def test_a_new_epoch_begins_above_all_that_was_told(here: Region, there: Region)
 
 def test_a_raise_for_an_epoch_that_is_over_is_refused(here: Region, there: Region) -> None:
     become(here, PRIMARY)
-    become(there, Role(2, RegionKind.PRIMARY, peer="A"))
+    become(there, Role(2, RegionKind.PRIMARY, peer=KnownBy("A")))
     drawn(there, here)
     assert drawn(here, there, BLOCK)[-1] == BLOCK
     with pytest.raises(Closed):
@@ -346,7 +346,7 @@ def test_an_id_above_the_ceiling_is_brought_once_the_other_region_knows(here: Re
 
 def test_below_its_first_id_a_promoted_region_takes_what_it_knows_alone(here: Region, there: Region) -> None:
     """What the lost region gave last is not known: another content under the same id would be a second meaning."""
-    role = become(here, Role(2, RegionKind.PRIMARY, peer="A", reconciled=False))
+    role = become(here, Role(2, RegionKind.PRIMARY, peer=KnownBy("A"), reconciled=False))
     with pytest.raises(IdMayBeGiven) as refused:
         admitted(here, there, BLOCK)
     assert refused.value.message == (
@@ -365,7 +365,7 @@ def test_an_import_keeps_to_the_bounds(stores: Stores) -> None:
     registry = Registry(stores.catalog, stores.bodies, FixedClock())
     known = registry.register(s("known"), a_draft(a_text("Known"))).id
     assert known == 1
-    become(stores.region, Role(2, RegionKind.PRIMARY, peer="A", reconciled=False))
+    become(stores.region, Role(2, RegionKind.PRIMARY, peer=KnownBy("A"), reconciled=False))
     registry.change_mode(s("i"), "IMPORT")
     with pytest.raises(IdMayBeGiven):
         registry.register(s("i"), a_draft(a_text("New"), id=2, version=1))
@@ -377,7 +377,7 @@ def test_an_import_keeps_to_the_bounds(stores: Stores) -> None:
 
 
 def test_numbering_is_not_set_back_to_where_the_other_region_may_have_given(stores: Stores) -> None:
-    become(stores.region, Role(2, RegionKind.PRIMARY, peer="A", reconciled=False))
+    become(stores.region, Role(2, RegionKind.PRIMARY, peer=KnownBy("A"), reconciled=False))
     catalog = stores.catalog
     catalog.snapshot(ORDERS)
     assert catalog.next_id(".") == BLOCK + 1

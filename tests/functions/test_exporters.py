@@ -20,7 +20,7 @@ from sigla.functions.exporters import BEHIND_MS, LEFT_MS, ExporterTurns, Unfinis
 from sigla.functions.waking import NEWS, Waking
 from sigla.model import Subject
 from sigla.observe import Facts
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.remote.destination import HttpDestination, destination
 from sigla.settings import EXPORTERS_ELSEWHERE, EXPORTERS_HERE
@@ -337,7 +337,7 @@ def test_a_region_that_is_closed_while_it_exports_writes_no_further_subject(
     for name in ("a", "b", "c"):
         register(name, ONE)(source.registry)
     source.export("plain")
-    region, role = source.store.region, Role(1, RegionKind.PRIMARY, "there", open=True)
+    region, role = source.store.region, Role(1, RegionKind.PRIMARY, KnownBy("there"), open=True)
     assert region.set_role(None, role)
     table = source.store.tools.table.name
     elsewhere, make_equal = AwsRegion.of(account.dynamodb, table, source.clock), Subjects.make_equal

@@ -40,7 +40,7 @@ def third(pair: Two) -> Region:
 def give_up(region: Region) -> None:
     """As `sigla regions dismiss` does it."""
     seen = role(region)
-    assert carried_out(promotion.dismissed(region.store.region, seen.peer)).changed
+    assert carried_out(promotion.dismissed(region.store.region, str(seen.peer))).changed
 
 
 def role(region: Region) -> Role:
@@ -132,7 +132,7 @@ def test_the_region_that_the_settings_name_then_follows_and_gets_every_new_schem
     assert third.turn()["role"] == "none", "the primary says so"
     required(pair, monkeypatch, third)
     assert pair.a.turn()["armed"] == 1
-    assert (role(pair.a).peer, role(pair.a).at) == (role(third).name, third.store.url)
+    assert (role(pair.a).peer.name, role(pair.a).at) == (role(third).name, third.store.url)
     assert third.turn()["follows"]
     required(pair, monkeypatch, third)
     id = pair.register(pair.a, "news", "News")

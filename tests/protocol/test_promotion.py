@@ -8,7 +8,7 @@ from confluent_kafka.schema_registry import Schema, SchemaRegistryClient
 
 from sigla import opening
 from sigla.regions import rules
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.settings import Address
 from tests.protocol.clients.server import Server, run, serving
 
@@ -112,7 +112,7 @@ def test_what_only_one_region_takes_is_refused_by_the_other_with_50003(tmp_path:
 
 def test_a_follower_whose_data_do_not_say_where_its_primary_is_served_says_what_to_do(tmp_path: Path) -> None:
     with opening.directory(Address.of(data=str(tmp_path))) as store:
-        assert store.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="machine:/srv/b"))
+        assert store.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy("machine:/srv/b")))
     refused = run("serve", "--port", "0", "--data", str(tmp_path))
     assert (refused.returncode, refused.stderr.count("\n")) == (2, 1)
     assert "give its URL with --follow." in refused.stderr

@@ -53,7 +53,7 @@ class Three:
     def dismiss(self) -> None:
         role = self.a.region.role()
         assert role is not None
-        assert carried_out(promotion.dismissed(self.a.region, role.peer)).changed
+        assert carried_out(promotion.dismissed(self.a.region, str(role.peer))).changed
 
     def draw(self) -> Course[SchemaId]:
         return giving.drawn(self.a.region, PeerByRole(self.a.region, self.c.region, self.c.url), ".")

@@ -12,7 +12,7 @@ from sigla.ports.region_views import MOST_CONTEXTS, MOST_WAITING
 from sigla.regions.arming import armed
 from sigla.regions.giving import carried_out
 from sigla.regions.installed import told_of_setting
-from sigla.regions.nouns import RegionKind
+from sigla.regions.nouns import KnownBy, RegionKind
 from sigla.regions.replay import WAIT
 from sigla.registry import Registry
 from sigla.stores.dynamodb.region_views import DIVERGES, AwsRegionViews
@@ -99,7 +99,7 @@ def test_a_setting_that_names_another_region_than_the_data_is_told_as_the_comman
         assert third in told_of_setting(third, other)
     role = two.a.region.role()
     assert role is not None
-    assert two.a.region.set_role(role, replace(role, peer="", at=""))
+    assert two.a.region.set_role(role, replace(role, peer=KnownBy(), at=""))
     assert told(two.a, third) == "", "no region follows yet"
 
 

@@ -7,7 +7,7 @@ from sigla.cli import main
 from sigla.model import BodyKey, SchemaId
 from sigla.opening import writing
 from sigla.regions import rules
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.settings import Address
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import a_body, a_text
@@ -17,7 +17,7 @@ from tests.unit.registry.tell import ONE, register
 
 __all__ = ["_short_lists", "bucket", "clients", "data"]
 
-FOLLOWS = Role(1, RegionKind.FOLLOWER, peer="http://a", name="b", pair="p")
+FOLLOWS = Role(1, RegionKind.FOLLOWER, peer=KnownBy(url="http://a"), name="b", pair="p")
 
 
 def next_id(url: str) -> int:

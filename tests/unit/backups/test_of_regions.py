@@ -12,7 +12,7 @@ from sigla.model import BodyKey, SchemaId, Version
 from sigla.ports.progress import unseen
 from sigla.regions import rules
 from sigla.regions.adoption import AdoptedIds, given_before
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -20,13 +20,13 @@ from tests.build import a_body
 from tests.unit.backups.test_directories import back_up
 from tests.unit.registry.tell import ONE, TWO, register, s
 
-FOLLOWED = Role(1, RegionKind.PRIMARY, peer="b", at="http://b", pair="p")
+FOLLOWED = Role(1, RegionKind.PRIMARY, peer=KnownBy("b"), at="http://b", pair="p")
 ROLES = {
     "primary": FOLLOWED,
-    "closed": Role(1, RegionKind.PRIMARY, peer="b", open=False, pair="p"),
-    "follower": Role(1, RegionKind.FOLLOWER, peer="http://a", name="b", pair="p"),
-    "joining": Role(1, RegionKind.JOINING, peer="http://a", name="b", pair="p"),
-    "by force": Role(2, RegionKind.PRIMARY, peer="http://a", reconciled=False, adopts=True, pair="p"),
+    "closed": Role(1, RegionKind.PRIMARY, peer=KnownBy("b"), open=False, pair="p"),
+    "follower": Role(1, RegionKind.FOLLOWER, peer=KnownBy(url="http://a"), name="b", pair="p"),
+    "joining": Role(1, RegionKind.JOINING, peer=KnownBy(url="http://a"), name="b", pair="p"),
+    "by force": Role(2, RegionKind.PRIMARY, peer=KnownBy(url="http://a"), reconciled=False, adopts=True, pair="p"),
 }
 
 

@@ -13,7 +13,7 @@ from sigla.ports.regions import Region
 from sigla.ports.replaying import RegionPair
 from sigla.regions import promotion
 from sigla.regions.giving import Course
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.promotion import Promotion
 from sigla.stores.dynamodb import fence
 from sigla.stores.dynamodb.promoting import TablePair
@@ -27,7 +27,7 @@ from tests.contract.aws import Account, moto, of_two_parts
 __all__ = ["moto"]
 
 NOW = 1_700_000_000_000
-PRIMARY, FOLLOWER = Role(1, RegionKind.PRIMARY, peer="B"), Role(1, RegionKind.FOLLOWER, peer="A")
+PRIMARY, FOLLOWER = Role(1, RegionKind.PRIMARY, peer=KnownBy("B")), Role(1, RegionKind.FOLLOWER, peer=KnownBy("A"))
 WRITTEN = (*HISTORY, config("orders", level="NONE"))
 NOT_TOLD = (register("orders", THREE), register("late", ONE), config("orders", level="FULL"))
 """What the follower has not heard of when it is promoted."""
@@ -125,8 +125,8 @@ def told(pair: Pair) -> Pair:
 def check_promoted(pair: Pair) -> None:
     """The follower is the primary and has all that was acknowledged; the other one follows, and takes no writes."""
     a, b = pair.seen
-    assert a == Role(2, RegionKind.FOLLOWER, peer="http://b", token=b.token)
-    assert b == Role(2, RegionKind.PRIMARY, peer="A", token=b.token)
+    assert a == Role(2, RegionKind.FOLLOWER, peer=KnownBy(url="http://b"), token=b.token)
+    assert b == Role(2, RegionKind.PRIMARY, peer=KnownBy("A"), token=b.token)
     assert b.token
     assert pair.there.drain.look() == 0
     assert not pair.there.drain.differences()

@@ -15,7 +15,7 @@ from sigla.model import SchemaId
 from sigla.ports.catalog import Catalog
 from sigla.ports.regions import Peer, Region
 from sigla.regions import giving, nouns, promotion
-from sigla.regions.nouns import RegionKind
+from sigla.regions.nouns import KnownBy, RegionKind
 from sigla.regions.refusals import NotPromoted
 from tests.build import NOW, a_nonce
 from tests.unit.regions.model import Call, Course, Design, Next, Refused, Role, Site, Table, Unreachable
@@ -163,7 +163,7 @@ class HeldDrain:
 def _role(role: Role, *, reconciled: bool) -> nouns.Role:
     token = str(role.token) if role.token else ""
     kind = RegionKind(role.kind)
-    return nouns.Role(role.epoch, kind, peer="another", open=role.open, token=token, reconciled=reconciled)
+    return nouns.Role(role.epoch, kind, peer=KnownBy("another"), open=role.open, token=token, reconciled=reconciled)
 
 
 def _counter(counter: Next | None) -> nouns.Counter | None:

@@ -14,7 +14,7 @@ from sigla.auth.permissions import READ, Reach
 from sigla.errors import Refusal, SchemaNamedNotFound, SchemaNotFound
 from sigla.model import BodyKey, Page, SchemaId
 from sigla.regions.adoption import AdoptedIds, given_before, out_since
-from sigla.regions.nouns import Counter, RegionKind, Role, Trace
+from sigla.regions.nouns import Counter, KnownBy, RegionKind, Role, Trace
 from sigla.regions.refusals import MayBeElsewhere
 from sigla.registry import Registry
 from sigla.registry.explaining import explain_part
@@ -24,7 +24,7 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, a_body, a_guid, a_text
 from tests.unit.registry.tell import register, s
 
-OUT = Role(2, RegionKind.PRIMARY, peer="http://a", reconciled=False, adopts=True)
+OUT = Role(2, RegionKind.PRIMARY, peer=KnownBy(url="http://a"), reconciled=False, adopts=True)
 FIRST = 100_001
 """The first id that the new epoch gives."""
 
@@ -129,9 +129,9 @@ def test_what_is_no_guid_is_unknown(registry: Registry, text: str) -> None:
 @pytest.mark.parametrize(
     "role",
     [
-        Role(2, RegionKind.PRIMARY, peer="http://a"),
-        replace(OUT, adopts=False, peer="", lost="b"),
-        replace(OUT, peer="", lost="b", traces=Trace("b", "http://b", 1).line),
+        Role(2, RegionKind.PRIMARY, peer=KnownBy(url="http://a")),
+        replace(OUT, adopts=False, peer=KnownBy(), lost="b"),
+        replace(OUT, peer=KnownBy(), lost="b", traces=Trace("b", "http://b", 1).line),
     ],
     ids=["promoted by plan", "its follower was given up", "its follower was given up, once it had been promoted so"],
 )

@@ -9,7 +9,7 @@ import pytest
 from sigla.errors import SchemaNamedNotFound
 from sigla.model import BodyKey, SchemaId
 from sigla.regions.adoption import AdoptedIds, adopted, given_before, out_since
-from sigla.regions.nouns import Counter, RegionKind, Role
+from sigla.regions.nouns import Counter, KnownBy, RegionKind, Role
 from sigla.regions.refusals import MayBeElsewhere
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -17,7 +17,7 @@ from tests.build import FixedClock, a_body, a_draft, a_text
 from tests.unit.registry.tell import s
 
 BEFORE, LATER = BodyKey(".", SchemaId(7)), BodyKey(".", SchemaId(150_001))
-ROLE = Role(2, RegionKind.PRIMARY, peer="http://a", reconciled=False, adopts=True)
+ROLE = Role(2, RegionKind.PRIMARY, peer=KnownBy(url="http://a"), reconciled=False, adopts=True)
 
 
 @pytest.fixture
@@ -114,7 +114,7 @@ def test_other_ids_without_a_version_mean_nothing(store: EmbeddedStore, why: str
         store.bodies.bury(BEFORE)
     else:
         role = store.region.role()
-        assert store.region.set_role(role, Role(2, RegionKind.PRIMARY, peer="http://a"))
+        assert store.region.set_role(role, Role(2, RegionKind.PRIMARY, peer=KnownBy(url="http://a")))
     with pytest.raises(MayBeElsewhere if why == "a tombstone" else SchemaNamedNotFound):
         registry_of(store).schema_by_id(BEFORE.id)
 

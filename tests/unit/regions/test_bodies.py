@@ -12,7 +12,7 @@ from sigla.errors import BodyMissing, Conflict, StoreError, Taken
 from sigla.model import Body, BodyKey, Guid, SchemaId
 from sigla.ports.in_front import BodiesInFront
 from sigla.regions.bodies import OUT_OF_STEP, SILENT_MS, AdoptedAnew, BodiesInStep
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import BodyNotInBoth
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -176,7 +176,7 @@ def test_a_body_of_one_who_was_refused_stands_in_both_before_another_adopts_it(r
     assert regions.there.bodies.get(KEY) == regions.here.bodies.get(KEY)
 
 
-PRIMARY = Role(1, RegionKind.PRIMARY, peer="B")
+PRIMARY = Role(1, RegionKind.PRIMARY, peer=KnownBy("B"))
 
 
 def test_what_an_import_adopts_is_written_anew(regions: Regions) -> None:

@@ -14,7 +14,7 @@ from sigla.model import Subject
 from sigla.ports.regions import RegionControl, RegionReport
 from sigla.ports.replaying import Shipment
 from sigla.regions.installed import Installed
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.replay import JournalPlace
 from sigla.registry import Registry
 from sigla.second_region import control
@@ -64,7 +64,8 @@ def regions(monkeypatch: pytest.MonkeyPatch) -> Iterator[Regions]:
     """The new one was promoted by force. The old one has what it registered alone."""
     with EmbeddedStore() as old, EmbeddedStore() as new, ExitStack() as until:
         old.region.set_role(None, Role(1, RegionKind.PRIMARY, pair="p"))
-        new.region.set_role(None, Role(2, RegionKind.PRIMARY, peer="gone", pair="p", reconciled=False, adopts=True))
+        forced = Role(2, RegionKind.PRIMARY, peer=KnownBy("gone"), pair="p", reconciled=False, adopts=True)
+        new.region.set_role(None, forced)
         back = Back(old)
         monkeypatch.setattr(second_region, "RemoteRegion", lambda *_, **__: back)
         yield Regions(old, new, back, region_alone(new, None, Guesses(FixedClock()), until).control)

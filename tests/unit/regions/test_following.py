@@ -17,7 +17,7 @@ from sigla.regions.draining import ToldShipper
 from sigla.regions.followed import AT_ONCE, SILENT_MS, Followed
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import NotFollowed
 from sigla.regions.replay import JournalPlace
 from sigla.second_region import followed, polled_follower
@@ -93,7 +93,7 @@ def pair(kind: RegionKind = RegionKind.JOINING, clock: FixedClock | None = None)
         store.follow_ceilings(follower)
         primary = followed(store, follower)
         primary.begin()
-        embedded(there).region.set_role(None, Role(1, kind, name=NAME, peer="http://here"))
+        embedded(there).region.set_role(None, Role(1, kind, name=NAME, peer=KnownBy(url="http://here")))
         yield Pair(here, there, primary)
 
 
@@ -198,12 +198,12 @@ def test_after_a_planned_promotion_the_region_of_before_follows_and_no_other_one
         region = embedded(each.here).region
         seen = region.role()
         assert seen
-        assert region.set_role(seen, replace(seen, peer="http://before", token="t"))
+        assert region.set_role(seen, replace(seen, peer=KnownBy(url="http://before"), token="t"))
         for ask_for in (each.followed.begin, lambda: each.told(asked())):
             with pytest.raises(NotFollowed, match="was the primary before it, and is to follow it"):
                 ask_for()
         each.told(asked(token="t"))
-        assert region.role().peer == NAME  # type: ignore[union-attr]  # it has one
+        assert region.role().peer.name == NAME  # type: ignore[union-attr]  # it has one
 
 
 def test_a_region_that_was_promoted_by_force_is_followed_once_it_is_reconciled() -> None:
@@ -211,7 +211,7 @@ def test_a_region_that_was_promoted_by_force_is_followed_once_it_is_reconciled()
         region = embedded(each.here).region
         seen = region.role()
         assert seen
-        assert region.set_role(seen, replace(seen, peer="http://before", reconciled=False))
+        assert region.set_role(seen, replace(seen, peer=KnownBy(url="http://before"), reconciled=False))
         for ask_for in (each.followed.begin, lambda: each.told(asked())):
             with pytest.raises(NotFollowed, match="promoted by force, and http://before may have what it lacks"):
                 ask_for()
@@ -314,7 +314,7 @@ def test_a_follower_that_does_not_ask_is_not_waited_for() -> None:
         region = embedded(each.here).region
         seen = region.role()
         assert seen
-        assert region.set_role(seen, replace(seen, peer=NAME))
+        assert region.set_role(seen, replace(seen, peer=KnownBy(NAME)))
         thread, found = raising(each, 5 * rules.BLOCK)
         thread.join(5)
         assert isinstance(found[0], StoreError)
@@ -361,18 +361,18 @@ def test_a_primary_that_was_promoted_by_plan_is_followed_also_once_a_later_promo
     """The token of both changes then, and it is that by which the one that was the primary before may follow."""
     with pair(RegionKind.FOLLOWER) as each:
         here, there = embedded(each.here).region, embedded(each.there).region
-        _change(here, peer="http://there", token="t")
+        _change(here, peer=KnownBy(url="http://there"), token="t")
         _change(there, token="t")
         follower = each.follower()
         for token in ("", "u"):
-            _change(here, peer="http://there", token=token)
+            _change(here, peer=KnownBy(url="http://there"), token=token)
             _change(there, token=token)
             shipper = ToldShipper(each, NAME, 1, lambda: NOWHERE, partial(str, token))
             assert [*shipper.shipments()] == []
-            _change(here, peer="http://there")
+            _change(here, peer=KnownBy(url="http://there"))
             follower.turn()
-            assert here.role() == replace(here.role() or Role(1, RegionKind.PRIMARY), peer=NAME)
-        _change(here, peer="http://there")
+            assert here.role() == replace(here.role() or Role(1, RegionKind.PRIMARY), peer=KnownBy(NAME))
+        _change(here, peer=KnownBy(url="http://there"))
         with pytest.raises(NotFollowed, match="was the primary before it"):
             each.told(asked(token="t"))
 

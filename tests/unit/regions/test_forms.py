@@ -6,7 +6,7 @@ import pytest
 
 from sigla import forms
 from sigla.errors import FormTooNew
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.stores.clock import SystemClock
 from sigla.stores.dynamodb import actions, fence, values
 from sigla.stores.dynamodb.catalog import AwsCatalog
@@ -18,7 +18,7 @@ from tests.unit.registry.tell import s
 
 __all__ = ["moto"]
 
-PRIMARY = Role(1, RegionKind.PRIMARY, peer="B")
+PRIMARY = Role(1, RegionKind.PRIMARY, peer=KnownBy("B"))
 
 
 def test_a_directory_says_that_it_has_a_role(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

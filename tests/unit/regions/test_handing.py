@@ -10,7 +10,7 @@ from sigla.errors import IdUsedUp
 from sigla.ports.replaying import Shipment
 from sigla.regions.followed import Taking
 from sigla.regions.handing import HandsOver
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import BodyApart, BodyNotInBoth
 from sigla.registry import Registry
 from sigla.stores.sqlite.handing import EmbeddedHanding
@@ -18,7 +18,7 @@ from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, a_draft, a_text
 from tests.unit.registry.tell import s
 
-FOLLOWED = Role(1, RegionKind.PRIMARY, peer="second")
+FOLLOWED = Role(1, RegionKind.PRIMARY, peer=KnownBy("second"))
 
 
 class Follower:
@@ -69,7 +69,7 @@ def test_who_is_not_followed_asks_its_tables_nothing_more(role: Role | None, mon
 def test_one_that_is_to_follow_and_has_not_asked_yet_is_not_waited_for() -> None:
     """It could not: its name would be written down by the writer that waits for it."""
     follower, lines = Follower(), list[dict[str, Any]]()
-    to_come = Role(2, RegionKind.PRIMARY, peer="http://first", token="by plan")
+    to_come = Role(2, RegionKind.PRIMARY, peer=KnownBy(url="http://first"), token="by plan")
     with handing(follower, to_come, lines) as (_, registry):
         registry.register(s("a"), a_draft(a_text("A")))
     assert [line["event"] for line in lines] == ["bodies_out_of_step"]

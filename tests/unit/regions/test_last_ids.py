@@ -12,7 +12,7 @@ from sigla.model import SchemaId
 from sigla.ports.regions import Peer
 from sigla.regions import rules
 from sigla.regions.giving import admitted, carried_out, drawn, reached
-from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.nouns import Counter, KnownBy, RegionKind, RegionSeen, Role
 from sigla.stores.sqlite.store import EmbeddedStore
 
 DEFAULT, BROUGHT = ".", SchemaId(3 * rules.BLOCK)
@@ -39,9 +39,9 @@ def places() -> Iterator[tuple[EmbeddedStore, EmbeddedStore]]:
     """Two regions after a planned promotion. The one before has told the last id, and has not heard an answer."""
     with ExitStack() as opened:
         here, there = (opened.enter_context(EmbeddedStore()) for _ in range(2))
-        following = Role(1, RegionKind.FOLLOWER, peer="there")
+        following = Role(1, RegionKind.FOLLOWER, peer=KnownBy("there"))
         assert here.region.set_role(None, following)
-        assert there.region.set_role(None, Role(2, RegionKind.FOLLOWER, peer="here"))
+        assert there.region.set_role(None, Role(2, RegionKind.FOLLOWER, peer=KnownBy("here")))
         assert here.region.raise_for(DEFAULT, 1, None, SchemaId(HIGHEST))
         seen = here.region.role()
         assert seen

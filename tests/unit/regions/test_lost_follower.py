@@ -27,7 +27,7 @@ def test_a_follower_that_is_lost_makes_room_for_another_and_is_refused_from_then
                 each.told(asked(epoch=epoch))
         role = here.role()
         assert role is not None
-        assert (role.epoch, role.peer, role.writes) == (3, "", True), "it is not the follower again"
+        assert (role.epoch, str(role.peer), role.writes) == (3, "", True), "it is not the follower again"
         each.followed.begin()
         each.told(asked(follower="another", epoch=3))
         with pytest.raises(NotFollowed, match="another follows it already"):

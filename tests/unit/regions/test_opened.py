@@ -9,7 +9,7 @@ import pytest
 from sigla.errors import Closed
 from sigla.regions import promotion, rejoining, rules
 from sigla.regions.giving import carried_out
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import AlreadyPromoted, GivenUp, HasAFollower, NotToBeOpened, StillJoining, ToRejoin
 from tests.attack.stories import TWO, register
 from tests.contract.aws import moto
@@ -18,7 +18,7 @@ from tests.unit.regions.test_promotion import cut
 
 __all__ = ["moto", "opened"]
 
-URL = "http://b"
+URL, TABLES = "http://b", ("dynamodb+s3://here", "dynamodb+s3://there")
 CLOSED = replace(PRIMARY, open=False, name="A", at=URL)
 NEW, NEWER = (json.dumps({"type": "fixed", "name": "Hash", "size": size}) for size in (1, 2))
 LAST = 30
@@ -46,11 +46,11 @@ def test_one_that_does_not_know_where_the_lost_region_is_hands_nothing_to_it(ope
     pair = opened()
     seen = pair.roles[0].role()
     assert seen
-    assert pair.roles[0].set_role(seen, replace(CLOSED, peer="B", at="", turn=seen.turn))
+    assert pair.roles[0].set_role(seen, replace(CLOSED, peer=KnownBy("B"), at="", turn=seen.turn))
     assert pair.seen[0].is_followed
     assert carried_out(promotion.forced(pair.roles[0], now=NOW)).changed
     a, _ = pair.seen
-    assert (a.peer, a.writes, a.reconciled, a.is_followed) == ("B", True, False, False)
+    assert (a.peer.name, a.writes, a.reconciled, a.is_followed) == ("B", True, False, False)
 
 
 def test_it_goes_on_above_what_the_lost_region_gives_wherever_its_promotion_was_cut_off(opened: Opened) -> None:
@@ -89,11 +89,11 @@ def test_the_lost_region_rejoins_as_what_it_was_when_it_was_lost(opened: Opened)
         assert there
         assert pair.roles[1].set_role(there, replace(there, name="B"))
         carried_out(promotion.forced(pair.roles[0], now=NOW))
-        back = rejoining.rejoined(*pair.roles, bring=lambda: None, forget=lambda: None, tables=("here", "there"))
+        back = rejoining.rejoined(*pair.roles, bring=lambda: None, forget=lambda: None, tables=TABLES)
         assert carried_out(back)
         a, b = pair.seen
-        assert (a.reconciled, a.peer, a.at) == (True, "B", "there")
-        assert (b.kind, b.token, b.peer) == (RegionKind.JOINING, "", "here")
+        assert (a.reconciled, a.peer.name, a.at) == (True, "B", TABLES[1])
+        assert (b.kind, b.joins, b.peer.url) == (RegionKind.JOINING, None, TABLES[0])
 
 
 def test_a_region_that_is_back_late_leaves_the_place_to_the_one_that_follows_meanwhile(opened: Opened) -> None:
@@ -109,11 +109,12 @@ def test_a_region_that_is_back_late_leaves_the_place_to_the_one_that_follows_mea
     def replaced() -> None:
         ours = here.role()
         assert ours
-        assert here.set_role(ours, replace(rejoining.reconciled(ours, replace(lost, name="B")), peer="C", at="another"))
+        known = rejoining.reconciled(ours, replace(lost, name="B"))
+        assert here.set_role(ours, replace(known, peer=KnownBy("C"), at="another"))
 
     with pytest.raises(HasAFollower):
-        carried_out(rejoining.rejoined(here, there, bring=replaced, forget=lambda: None, tables=("here", "there")))
-    assert pair.seen[0].peer == "C"
+        carried_out(rejoining.rejoined(here, there, bring=replaced, forget=lambda: None, tables=TABLES))
+    assert pair.seen[0].peer.name == "C"
 
 
 def test_one_that_never_comes_back_is_abandoned(opened: Opened) -> None:
@@ -128,7 +129,7 @@ def test_one_that_never_comes_back_is_abandoned(opened: Opened) -> None:
     "role",
     [
         pytest.param(replace(CLOSED, reconciled=False, traces="B\thttp://b\t0"), id="given up, perhaps"),
-        pytest.param(replace(CLOSED, peer="", at=""), id="alone"),
+        pytest.param(replace(CLOSED, peer=KnownBy(), at=""), id="alone"),
     ],
 )
 def test_one_that_may_have_been_given_up_is_not_opened(opened: Opened, role: Role) -> None:

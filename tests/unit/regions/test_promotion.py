@@ -12,7 +12,7 @@ import pytest
 from sigla.errors import Closed
 from sigla.regions import promotion, rules
 from sigla.regions.giving import Course, carried_out
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import (
     AlreadyPromoted,
     NotTheFollower,
@@ -228,7 +228,7 @@ def test_by_force_the_follower_goes_on_with_what_it_has(opened: Opened) -> None:
     assert carried_out(promotion.forced(pair.roles[1], now=NOW)).changed
     a, b = pair.seen
     assert a == replace(PRIMARY, open=False)
-    assert b == Role(2, RegionKind.PRIMARY, peer="A", reconciled=False, adopts=True, traces="A\tA\t0")
+    assert b == Role(2, RegionKind.PRIMARY, peer=KnownBy("A"), reconciled=False, adopts=True, traces="A\tA\t0")
     with pytest.raises(Closed):
         register("after", TWO)(pair.a.registry)
     assert register("after", THREE)(pair.b.registry).id == rules.BLOCK + 1
@@ -249,7 +249,7 @@ def test_what_a_region_that_was_passed_over_has_is_not_thrown_away(opened: Opene
     with pytest.raises(ToRejoin):
         carried_out(pair.planned("u", url="http://b"))
     assert pair.seen == (seen[0], replace(seen[1], epoch=4, reconciled=True, traces=pair.seen[1].traces))
-    assert [each.abandoned for each in pair.seen[1].abandoned] == [True] * ("://" in seen[1].peer)
+    assert [each.abandoned for each in pair.seen[1].abandoned] == [True] * bool(seen[1].peer.url)
 
 
 def test_only_a_primary_gives_the_other_region_up(opened: Opened) -> None:

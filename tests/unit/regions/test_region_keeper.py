@@ -11,7 +11,7 @@ from sigla import second_region
 from sigla.auth.guesses import Guesses
 from sigla.errors import StoreError
 from sigla.observe import Facts
-from sigla.regions.nouns import RegionKind, Role, Trace
+from sigla.regions.nouns import KnownBy, RegionKind, Role, Trace
 from sigla.second_region import keeper
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
@@ -37,7 +37,7 @@ def test_a_primary_that_is_to_follow_goes_on_where_its_disk_failed_at_that_momen
             return set_role(seen, role)
 
         monkeypatch.setattr(store.region, "set_role", failing_once)
-        set_role(store.region.role(), Role(2, RegionKind.FOLLOWER, peer=NOBODY, pair="p"))
+        set_role(store.region.role(), Role(2, RegionKind.FOLLOWER, peer=KnownBy(url=NOBODY), pair="p"))
         eventually(lambda: region.control.report().problem)
         assert not failures
         assert "127.0.0.1:1 does not answer" in region.control.report().problem
@@ -75,6 +75,6 @@ def test_a_failure_that_was_not_foreseen_is_told_once_and_the_other_regions_are_
 def test_a_closed_primary_counts_what_it_sends_on(is_open: bool) -> None:
     """Clients that still have its URL alone go through it for as long as it is not brought back."""
     with EmbeddedStore() as store, ExitStack() as until:
-        store.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=NOBODY, pair="p", open=is_open))
+        store.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy(url=NOBODY), pair="p", open=is_open))
         lines = [*region_alone(store, None, Guesses(FixedClock()), until).lines()]
         assert ('sigla_region_forwarded_total{outcome="sent"} 0' in lines) is not is_open

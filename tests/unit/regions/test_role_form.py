@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigla.regions.nouns import Joins, RegionKind, Role
+from sigla.regions.nouns import Joins, KnownBy, RegionKind, Role
 from sigla.regions.role_form import form_of_role, role_of_form, told_token
 
 TEXT = st.text(max_size=12)
@@ -66,7 +66,7 @@ def test_what_a_release_of_before_wrote_is_written_as_it_was(stored: bytes) -> N
 
 def test_a_role_of_a_release_that_knew_less_is_read() -> None:
     form = {"epoch": 1, "kind": "follower", "peer": "http://a", "open": True, "token": "t", "reconciled": True}
-    assert role_of_form(form) == Role(1, RegionKind.FOLLOWER, peer="http://a", token="t")
+    assert role_of_form(form) == Role(1, RegionKind.FOLLOWER, peer=KnownBy(url="http://a"), token="t")
 
 
 def test_a_region_that_joins_has_no_token_of_a_promotion() -> None:
@@ -76,3 +76,11 @@ def test_a_region_that_joins_has_no_token_of_a_promotion() -> None:
     was = Role(2, RegionKind.PRIMARY, token="t").restored()
     assert (was.joins, was.token, was.is_restored, was.was_primary) == (Joins.RESTORED_PRIMARY, "", True, True)
     assert [Role(2, kind).restored().was_primary for kind in RegionKind] == [True, False, False]
+
+
+@given(FORM)
+def test_a_region_is_known_by_its_name_or_by_a_url(form: dict[str, Any]) -> None:
+    """Never by both, and by nothing where nothing is stored."""
+    peer = role_of_form(form).peer
+    assert (peer.name, peer.url) == (("", form["peer"]) if "://" in form["peer"] else (form["peer"], ""))
+    assert bool(peer) == bool(form["peer"])

@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sigla.regions.nouns import RegionKind, Role, Trace
+from sigla.regions.nouns import KnownBy, RegionKind, Role, Trace
 from sigla.regions.rejoining import reconciled
 
 NAME = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=8)
@@ -31,7 +31,7 @@ def test_a_region_that_is_out_is_called_by_its_url_where_that_is_known() -> None
     role = replace(OUT, lost="one, two")
     assert role.shown_out == "one, two"
     assert role.with_trace(Trace("one", "http://one", 7)).shown_out == "http://one, two"
-    assert replace(OUT, peer="A").shown_out == "A"
+    assert replace(OUT, peer=KnownBy("A")).shown_out == "A"
 
 
 @given(st.text(max_size=20))
@@ -55,13 +55,13 @@ def test_one_that_is_abandoned_is_not_out_any_more_and_is_known_all_the_same() -
 
 def test_a_region_that_is_back_leaves_the_follower_of_the_other_one_alone() -> None:
     """A moment without it would let ids be given that it is not told of."""
-    role = replace(OUT, lost="one, two", peer="three", at="http://three")
+    role = replace(OUT, lost="one, two", peer=KnownBy("three"), at="http://three")
     assert role.without("one") == replace(role, lost="two")
     assert role.without("one").without("two") == replace(role, lost="", reconciled=True)
 
 
 def test_one_that_is_not_waited_for_does_not_stand_for_the_one_that_was_passed_over() -> None:
-    role = replace(OUT, peer="http://first")
+    role = replace(OUT, peer=KnownBy(url="http://first"))
     stranger = Role(1, RegionKind.PRIMARY, name="another", open=False)
     assert reconciled(role, stranger) == role
     assert reconciled(role, replace(stranger, kind=RegionKind.JOINING, epoch=2)) == role

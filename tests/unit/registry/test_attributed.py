@@ -7,7 +7,7 @@ import pytest
 
 from sigla.changes import Author, ModeChanged
 from sigla.errors import Conflict
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.registry.attributed import attributed
 from sigla.stores.dynamodb import fence
@@ -29,12 +29,12 @@ def test_what_a_thread_decided_is_of_no_later_epoch_that_another_thread_has_met(
         closing(AwsStore(clients, make_table(clients.dynamodb), BUCKET, FixedClock())) as store,
         ThreadPoolExecutor(1) as other,
     ):
-        assert store.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="b"))
+        assert store.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy("b")))
         importing = attributed(Registry(store.catalog, store.bodies, store.clock), Author("cli", "import"))
         seen = other.submit(importing.catalog.snapshot, s("slow")).result()
         role = store.region.role()
         assert role
-        assert store.region.set_role(role, Role(3, RegionKind.PRIMARY, peer="b"))
+        assert store.region.set_role(role, Role(3, RegionKind.PRIMARY, peer=KnownBy("b")))
         importing.register(s("quick"), a_draft())
         slow = ModeChanged(s("slow"), seen.chain.own, "READONLY", NOW, a_nonce())
         with pytest.raises(Conflict):

@@ -9,7 +9,7 @@ import pytest
 
 from sigla.auth.guesses import Guesses
 from sigla.model import SchemaId
-from sigla.regions.nouns import Counter, RegionKind, Role, Trace
+from sigla.regions.nouns import Counter, KnownBy, RegionKind, Role, Trace
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
@@ -71,8 +71,8 @@ def test_of_many_contexts_some_are_told_and_that_there_are_more(client: Client, 
 @pytest.mark.parametrize(
     "role, why",
     [
-        (Role(1, RegionKind.PRIMARY, peer="b-1"), "It has not said yet where it is served."),
-        (Role(1, RegionKind.FOLLOWER, peer="http://127.0.0.1:1", pair="p"), "127.0.0.1:1"),
+        (Role(1, RegionKind.PRIMARY, peer=KnownBy("b-1")), "It has not said yet where it is served."),
+        (Role(1, RegionKind.FOLLOWER, peer=KnownBy(url="http://127.0.0.1:1"), pair="p"), "127.0.0.1:1"),
     ],
 )
 def test_a_region_that_is_not_reached_is_told_as_such(

@@ -13,7 +13,7 @@ from sigla.auth.permissions import Principal, principal
 from sigla.model import Draft, Subject
 from sigla.observe import Seen
 from sigla.ports.primary import FOLLOWER, Forwarded
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.stores.clock import SystemClock
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -68,7 +68,7 @@ def pair() -> Iterator[Pair]:
             options = app.HttpOptions(authenticate=Recognises(who), **more)
             return app.build(registry, options=options, table=table)
 
-        there.region.set_role(None, Role(1, RegionKind.PRIMARY, peer="b"))
+        there.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy("b")))
         clock = SystemClock()
         primary = Primary(
             Client(
@@ -82,7 +82,7 @@ def pair() -> Iterator[Pair]:
             for each in (following, replace(following, complete_at=lambda: None))
         )
         Registry(here.catalog, here.bodies, FixedClock()).register(Subject(".", "held"), Draft('"int"'))
-        here.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="http://a"))
+        here.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy(url="http://a")))
         yield Pair(client, begun, primary, seen)
 
 

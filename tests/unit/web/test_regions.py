@@ -1,6 +1,6 @@
 """What a client hears of a region that takes no writes."""
 
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.registry import Registry
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web import app
@@ -15,7 +15,7 @@ def test_a_follower_reads_and_says_that_it_does_not_write() -> None:
     with EmbeddedStore() as store:
         client = Client(app.build(Registry(store.catalog, store.bodies, FixedClock())))
         assert client("POST", VERSIONS, {"schema": a_text("A")}).json["id"] == 1
-        assert store.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer="A"))
+        assert store.region.set_role(None, Role(1, RegionKind.FOLLOWER, peer=KnownBy("A")))
         assert client("GET", f"{VERSIONS}/latest").status == 200
         assert client("POST", VERSIONS, {"schema": a_text("A")}).json["id"] == 1, "it is registered already"
         for method, target, body, operation in (

@@ -15,7 +15,7 @@ from sigla.backups.scratch import PREFIX, scratch_folder
 from sigla.ports.primary import Primary
 from sigla.ports.progress import Progress
 from sigla.regions.names import drawn_name
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.settings import Address
 from sigla.stores.sqlite.copying import check_catalog
 from sigla.stores.sqlite.links import Disk
@@ -108,7 +108,7 @@ def _begin(address: Address, url: str) -> None:
     with opening.directory(address) as store:
         seen = store.region.role()
         epoch = seen.epoch if seen else 1
-        begun = Role(epoch, RegionKind.JOINING, name=drawn_name(), peer=url)
+        begun = Role(epoch, RegionKind.JOINING, name=drawn_name(), peer=KnownBy(url=url))
         # What its primary is not reconciled with, it is not either.
         known = {name: getattr(seen, name) for name in ("reconciled", "lost", "pair", "traces")} if seen else {}
         kept = replace(begun, **known)

@@ -272,7 +272,7 @@ def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:
     address = address_of_region(urls[0], args.registry)
     with refusals(), opened_region(address) as store:
         role = store.region.role()
-        follower = role.peer if role and role.writes and role.is_followed else ""
+        follower = str(role.peer) if role and role.writes and role.is_followed else ""
         if follower:
             tell_of_dismissal(str(address), shown_other(role) if role else follower)
             if not asking(args)(f"Give up {follower}?"):

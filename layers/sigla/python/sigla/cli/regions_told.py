@@ -54,7 +54,7 @@ def form_of_role(role: "Role | None", out: "Sequence[Trace] | None" = None) -> d
         "role": role.kind.value,
         "epoch": role.epoch,
         "open": role.writes,
-        "peer": role.peer,
+        "peer": str(role.peer),
         "reconciled": role.reconciled,
         "out": [each._asdict() for each in (role.out if out is None else out)],
     }
@@ -87,7 +87,7 @@ def tell_abandoned(here: str, given_up: "Trace | None") -> int:
     if given_up.url.startswith("dynamodb"):
         print("If its stack comes back, keep clients away from it: it takes writes until it reads of this, within a")
         print("minute, and what it takes until then stays there.")
-    elif "://" in given_up.url:
+    elif given_up.has_url:
         print(
             f"Do not start its server at {given_up.url} again: it would be closed, but what it takes until then stays."
         )
@@ -147,7 +147,7 @@ def tell_without_ids(contexts: "Sequence[str]") -> None:
 
 def shown_other(role: "Role") -> str:
     """The other region of a role, with the URL where it was last."""
-    return _shown_trace({"name": role.peer, "url": role.at, "seen": 0})
+    return _shown_trace({"name": str(role.peer), "url": role.at, "seen": 0})
 
 
 def tell_of_dismissal(here: str, follower: str) -> None:

@@ -215,7 +215,7 @@ def dismiss_served(args: argparse.Namespace, url: str) -> int:
     """0. Raises Misuse, Refused."""
     with asked_region(args, url) as region:
         role = region.role()
-        follower = role.peer if role and role.writes and role.is_followed else ""
+        follower = str(role.peer) if role and role.writes and role.is_followed else ""
         if role and follower:
             tell_of_dismissal(url, shown_other(role))
             if not asking(args)(f"Give up {follower}?"):

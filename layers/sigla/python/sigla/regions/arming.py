@@ -25,7 +25,7 @@ from sigla.model import SchemaId
 from sigla.ports.regions import Region
 from sigla.regions import rules
 from sigla.regions.giving import Course
-from sigla.regions.nouns import RegionKind, RegionSeen, Role
+from sigla.regions.nouns import KnownBy, RegionKind, RegionSeen, Role
 from sigla.regions.refusals import AlreadyARegion, HasAFollower, NotTheFollower, ToAbandon
 
 FIRST: Final = 1
@@ -55,10 +55,11 @@ def armed(
     ours: Role | None = yield here.role
     theirs: Role | None = yield there.role
     pair = next((role.pair for role in (ours, theirs) if role and role.pair), pair)
-    joining = replace(theirs or _JOINING, name=_name_of(theirs) or names[1], peer=urls[0], pair=pair)
+    joining = replace(theirs or _JOINING, name=_name_of(theirs) or names[1], peer=KnownBy(url=urls[0]), pair=pair)
     if theirs is not None and not _may_join(theirs, joining, ours):
         raise AlreadyARegion(region=urls[1])
-    if ours is not None and ours.peer != joining.name:
+    peer = KnownBy(joining.name)
+    if ours is not None and ours.peer != peer:
         check_may_be_armed(ours)
     yield from _set(there, theirs, joining)
     epoch = ours.epoch if ours else FIRST
@@ -69,7 +70,7 @@ def armed(
         if seen.counter is not None and counter.ceiling - counter.next < rules.BLOCK // 2:
             told[context] = yield from _told_ceiling(there, context, epoch, counter.next + rules.BLOCK)
     role = ours or Role(FIRST, RegionKind.PRIMARY, armed=now)
-    followed = replace(role, name=_name_of(role) or names[0], peer=joining.name, at=urls[1], token="", pair=pair)
+    followed = replace(role, name=_name_of(role) or names[0], peer=peer, at=urls[1], token="", pair=pair)
     yield from _set(here, ours, followed)
     yield from _begun(here, epoch, told)
 
@@ -86,7 +87,7 @@ def check_may_be_armed(role: Role) -> None:
 
 def _may_join(theirs: Role, joining: Role, ours: Role | None) -> bool:
     """Whether it has begun to join this registry, and nothing else. One that was given up does not go on."""
-    is_new = (theirs.kind, theirs.epoch) == (RegionKind.JOINING, 0) and theirs.peer in ("", joining.peer)
+    is_new = (theirs.kind, theirs.epoch) == (RegionKind.JOINING, 0) and theirs.peer in (KnownBy(), joining.peer)
     return is_new and not theirs.is_restored and (ours is None or joining.name not in ours.given_up)
 
 

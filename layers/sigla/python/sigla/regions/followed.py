@@ -16,7 +16,7 @@ from sigla.ports.primary import NextAsked, NextTold, Offer
 from sigla.ports.regions import Region
 from sigla.ports.replaying import Shipment, Shipper
 from sigla.regions.names import drawn_pair
-from sigla.regions.nouns import Counter, RegionKind, RegionSeen, Role
+from sigla.regions.nouns import Counter, KnownBy, RegionKind, RegionSeen, Role
 from sigla.regions.refusals import GIVEN_UP, SERVED_TWICE, NotFollowed
 from sigla.regions.replay import JournalPlace
 
@@ -211,14 +211,15 @@ class Followed:
         if role.kind is RegionKind.PRIMARY and role.epoch != asked.epoch:
             epochs = f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}"
             raise NotFollowed(why=f"{epochs}. `sigla rejoin` has it follow again")
-        if role.peer != asked.follower:
+        follower = KnownBy(asked.follower)
+        if role.peer != follower:
             check_may_follow(role, asked.token)
         if asked.end.position and self._place(asked.end.position) != asked.end:
             raise NotFollowed(why=f"its journal has another row {asked.end.position}: the two have gone apart")
         self.follower.check_run(asked.run)
         if not asked.run:
             return  # it is asked beside the follower, which says itself where it is
-        known = replace(role, peer=asked.follower, at=asked.served or role.at)
+        known = replace(role, peer=follower, at=asked.served or role.at)
         if known != role and not self._region.set_role(role, known):
             self.check(asked)
 
@@ -256,10 +257,10 @@ def check_may_follow(role: Role, token: str) -> None:
         raise NotFollowed(why="it follows another one itself. Give the URL of that one")
     if not role.peer:
         return
-    if "://" not in role.peer:
+    if role.peer.name:
         raise NotFollowed(why=f"{role.peer} follows it already, and there can be one. {DISMISS}")
     if not role.reconciled:  # else both regions could give ids without an end
-        out = " and ".join((*role.given_up, role.peer))
+        out = " and ".join((*role.given_up, str(role.peer)))
         raise NotFollowed(
             why=f"it was promoted by force, and {out} may have what it lacks. Run `sigla rejoin` first, or "
             "`sigla regions abandon` if that never comes back"

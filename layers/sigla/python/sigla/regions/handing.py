@@ -92,8 +92,8 @@ class HandsOver:
 
         That is a commit of its own, and would wait for the one that waits for it.
         """
-        return self.role is not None and "://" in self.role.peer
+        return self.role is not None and bool(self.role.peer.url)
 
     @property
     def region(self) -> str:
-        return self.role.peer if self.role else ""
+        return str(self.role.peer) if self.role else ""

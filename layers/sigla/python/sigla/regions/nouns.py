@@ -36,6 +36,30 @@ _RESTORED: Final = {
 """By what the region was at the moment to which its table was restored."""
 
 
+def is_region_url(text: str) -> bool:
+    """Whether it is the URL of a region, and not the name that one has drawn."""
+    return "://" in text
+
+
+@dataclass(frozen=True, slots=True)
+class KnownBy:
+    """By what a region knows the other one: its name, or a URL; neither where it knows none."""
+
+    name: str = ""
+    url: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> "KnownBy":
+        """From its one text, as it is stored and told."""
+        return cls(url=text) if is_region_url(text) else cls(name=text)
+
+    def __str__(self) -> str:
+        return self.url or self.name
+
+    def __bool__(self) -> bool:
+        return bool(self.url or self.name)
+
+
 class Trace(NamedTuple):
     """What is known of a region that is out. url: where it was served; empty where that is not known.
 
@@ -51,6 +75,11 @@ class Trace(NamedTuple):
     @property
     def line(self) -> str:
         return "\t".join((self.name, self.url, str(self.seen), *([_ABANDONED] * self.abandoned)))
+
+    @property
+    def has_url(self) -> bool:
+        """Another region may have put a name into its place."""
+        return is_region_url(self.url)
 
 
 _ABANDONED: Final = "abandoned"
@@ -69,16 +98,16 @@ class Role:
     """What a region is. A registry without a second region has none.
 
     epoch: goes up by one with each promotion. name: by which a primary knows this region, drawn when it began to
-    follow. peer: the name of the other region, or its URL where that is followed; empty while no region follows. open:
-    whether a primary takes writes. token: of the planned promotion that is under way, or that made it what it is.
-    joins: of a region that joins and had something before; it has no token then (`regions.role_form`).
-    reconciled: False after a forced promotion, until the other region has rejoined, or is given up. armed: milliseconds
-    since the epoch at which the registry got its first role; 0 where every writer knows of a role at once, as in a
-    directory. at: the URL where the follower of a primary is served, as it said last; empty where that is not known.
-    lost: names of regions that were given up and may have what this one lacks, while that is not reconciled. pair:
-    drawn with the first role of a registry that is served: both of its regions have the same. adopts: since a promotion
-    by force, an id that no version holds means what its body says (`regions.adoption`). traces: of `out`, and of
-    regions that were abandoned. turn: goes up by one with each change of the role; set by the store.
+    follow. peer: the other region: by its URL where that is followed, or was, before a promotion; by its name once it
+    follows; nothing while no region does. open: whether a primary takes writes. token: of the planned promotion that is
+    under way, or that made it what it is. joins: of a region that joins and had something before; it has no token then
+    (`regions.role_form`). reconciled: False after a forced promotion, until the other region has rejoined, or is given
+    up. armed: milliseconds since the epoch at which the registry got its first role; 0 where every writer knows of a
+    role at once, as in a directory. at: the URL where the follower of a primary is served, as it said last; empty where
+    that is not known. lost: names of regions that were given up and may have what this one lacks, while that is not
+    reconciled. pair: drawn with the first role of a registry that is served: both of its regions have the same. adopts:
+    since a promotion by force, an id that no version holds means what its body says (`regions.adoption`). traces: of
+    `out`, and of regions that were abandoned. turn: goes up by one with each change of the role; set by the store.
 
     Where two primaries hear of each other, that of the greater epoch goes on, and in the same epoch, which takes a
     region that was abandoned and is back, that of the greater name.
@@ -86,7 +115,7 @@ class Role:
 
     epoch: int
     kind: RegionKind
-    peer: str = ""
+    peer: KnownBy = KnownBy()
     open: bool = True
     token: str = ""
     joins: Joins | None = None
@@ -111,15 +140,15 @@ class Role:
         if self.reconciled:
             return []
         known = {each.name: each for each in _traces(self.traces) if not each.abandoned}
-        is_unknown = self.has_passed_over and self.peer not in [each.url for each in known.values()]
-        passed_over = [self.peer] if is_unknown else []
+        is_unknown = self.has_passed_over and str(self.peer) not in [each.url for each in known.values()]
+        passed_over = [str(self.peer)] if is_unknown else []
         unknown = [Trace(name, "", 0) for name in (*self.given_up, *passed_over) if name not in known]
         return [*known.values(), *unknown]
 
     @property
     def shown_out(self) -> str:
         """The regions in `out`, by their URLs as far as these are known."""
-        return ", ".join(each.url or each.name for each in self.out) or self.lost or self.peer
+        return ", ".join(each.url or each.name for each in self.out) or self.lost or str(self.peer)
 
     @property
     def abandoned(self) -> "list[Trace]":
@@ -130,14 +159,14 @@ class Role:
         """Whether `peer` is a region that was passed over by force, and is not back."""
         if self.reconciled or not self.peer:
             return False
-        is_url = "://" in self.peer and not self.token and self.joins is None
-        return is_url or self.peer in [each.name for each in _traces(self.traces) if not each.abandoned]
+        is_by_url = bool(self.peer.url) and not self.token and self.joins is None
+        return is_by_url or str(self.peer) in [each.name for each in _traces(self.traces) if not each.abandoned]
 
     @property
     def elsewhere(self) -> "list[str]":
         """The URLs of all other regions that this one knows of, those first that may have gone on without it."""
-        known = (self.at, self.peer, *(each.url for each in _traces(self.traces)))
-        return [*dict.fromkeys(each for each in known if "://" in each)]
+        known = (self.at, self.peer.url, *(each.url for each in _traces(self.traces)))
+        return [*dict.fromkeys(filter(is_region_url, known))]
 
     def outranks(self, other: "Role") -> bool:
         """Whether this one goes on, of two primaries."""
@@ -153,11 +182,11 @@ class Role:
             return self.without_traces(name)
         is_passed_over = self.has_passed_over and name not in self.given_up
         others = [each for each in self.given_up if each != name]
-        peer = "" if is_passed_over and others else self.peer
+        peer = KnownBy() if is_passed_over and others else self.peer
         is_last = not others and (is_passed_over or not self.has_passed_over)
         role = replace(self, reconciled=is_last, lost=", ".join(others), peer=peer)
-        role = role.without_traces(name, *([self.peer] if is_passed_over else []))
-        return role.with_trace(abandoned._replace(abandoned=True)) if abandoned and "://" in abandoned.url else role
+        role = role.without_traces(name, *([str(self.peer)] if is_passed_over else []))
+        return role.with_trace(abandoned._replace(abandoned=True)) if abandoned and abandoned.has_url else role
 
     def with_trace(self, trace: "Trace") -> "Role":
         """It remembers where another region was."""
@@ -215,7 +244,7 @@ class Role:
     @property
     def is_followed(self) -> bool:
         """Whether a primary has a region that follows, or that is to follow after a promotion by plan."""
-        return bool(self.peer) and not self.has_passed_over and ("://" not in self.peer or bool(self.token))
+        return bool(self.peer) and not self.has_passed_over and bool(self.peer.name or self.token)
 
     @property
     def is_alone(self) -> bool:
@@ -225,7 +254,7 @@ class Role:
     @property
     def other_url(self) -> str:
         """Where the other region is, or was last; empty where that is not known."""
-        return self.peer if "://" in self.peer else self.at
+        return self.peer.url or self.at
 
     def is_elsewhere(self, url: str) -> bool:
         """Whether the other region is known to be in another place than this one: host, or table, and query differ."""
@@ -244,7 +273,7 @@ class Role:
     @property
     def known(self) -> set[str]:
         """Names of other regions, and URLs where it has no name."""
-        return {self.peer, *self.given_up, *(each.name for each in _traces(self.traces))}
+        return {str(self.peer), *self.given_up, *(each.name for each in _traces(self.traces))}
 
     def is_of_another_registry(self, other: "Role", urls: tuple[str, str] = ("", "")) -> bool:
         """Whether both are sure to be of two registries: neither knows the other, nor a region that both know.

@@ -22,7 +22,7 @@ from sigla.ports.regions import Roles
 from sigla.ports.replaying import Drain
 from sigla.regions import rules
 from sigla.regions.giving import Course
-from sigla.regions.nouns import RegionKind, Role, Trace
+from sigla.regions.nouns import KnownBy, RegionKind, Role, Trace
 from sigla.regions.refusals import (
     AlreadyPromoted,
     GivenUp,
@@ -89,14 +89,15 @@ def planned(
             raise RegionsApart(what=" ".join(apart))
         primary = _primary(ours, theirs)
         if at and theirs.name:
-            primary = replace(primary, peer=theirs.name, at=at)
+            primary = replace(primary, peer=KnownBy(theirs.name), at=at)
         ours = yield from set_role(here, ours, primary)
         theirs = yield from _role(there)  # it may have taken note of its follower since
         if not _is_last_step(ours, theirs):
             raise RoleChanged
     elif not _is_last_step(ours, theirs):
         raise ToRejoin(epoch=ours.epoch)
-    follower = replace(theirs, epoch=ours.epoch, kind=RegionKind.FOLLOWER, open=True, peer=url or theirs.peer)
+    peer = KnownBy(url=url) if url else theirs.peer
+    follower = replace(theirs, epoch=ours.epoch, kind=RegionKind.FOLLOWER, open=True, peer=peer)
     yield from set_role(there, theirs, follower)
     return Promotion(ours, changed=True, brought=brought)
 
@@ -130,9 +131,10 @@ def forced(here: Roles, *, now: int, seen: int = 0) -> Course[Promotion]:
     if ours.writes:
         return Promotion(ours, changed=False)
     check_may_be_forced(ours, now)
-    later, where = (ours.epoch + 2, ours.at or ours.peer) if ours.is_closed else (ours.epoch + 1, ours.peer)
-    role = replace(_primary(ours, ours), epoch=later, peer=where, token="", reconciled=False, adopts=True)
-    role = role.with_trace(Trace(ours.peer, where, seen))
+    known = str(ours.peer)
+    later, where = (ours.epoch + 2, ours.at or known) if ours.is_closed else (ours.epoch + 1, known)
+    role = replace(_primary(ours, ours), epoch=later, peer=KnownBy.of(where), token="", reconciled=False, adopts=True)
+    role = role.with_trace(Trace(known, where, seen))
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
@@ -176,7 +178,7 @@ def abandoned(here: Roles, region: str = "", *, forgets: bool = False) -> Course
     role = ours.without(given_up.name, abandoned=None if forgets else given_up)
     role = replace(role, epoch=ours.epoch + 2) if is_passed_over else role
     if forgets and role.reconciled and not ours.is_followed:
-        role = replace(role, peer="", at="")
+        role = replace(role, peer=KnownBy(), at="")
     return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
@@ -237,12 +239,13 @@ def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]
         raise ToAbandon(region=ours.peer)
     if not ours.is_followed:
         return Promotion(ours, changed=False)
-    if ours.peer != follower:
+    known = str(ours.peer)
+    if known != follower:
         raise RoleChanged
-    lost = ", ".join((*ours.given_up, ours.peer))
-    role = replace(ours, epoch=ours.epoch + 2, peer="", at="", token="", reconciled=False, lost=lost)
-    trace = Trace(ours.peer, ours.at, seen)
-    return Promotion((yield from set_role(here, ours, role.with_trace(trace))), changed=True)
+    lost = ", ".join((*ours.given_up, known))
+    role = replace(ours, epoch=ours.epoch + 2, peer=KnownBy(), at="", token="", reconciled=False, lost=lost)
+    role = role.with_trace(Trace(known, ours.at, seen))
+    return Promotion((yield from set_role(here, ours, role)), changed=True)
 
 
 def _role(at: Roles) -> Course[Role]:

@@ -21,7 +21,7 @@ from sigla.ports.regions import Roles
 from sigla.regions import promotion
 from sigla.regions.arming import check_may_be_armed
 from sigla.regions.giving import Course
-from sigla.regions.nouns import Joins, RegionKind, Role
+from sigla.regions.nouns import Joins, KnownBy, RegionKind, Role
 from sigla.regions.refusals import NotTheFollower, NotToRejoin, RoleChanged
 
 
@@ -52,7 +52,9 @@ def rejoined(
         return False
     ours, theirs = met
     is_to_join = theirs.kind is RegionKind.PRIMARY or theirs.is_restored or bool(url)
-    joins, peer = (Joins.ANEW, url) if url else (Joins.FORGETS, tables[0] if tables else theirs.peer)
+    joins = Joins.ANEW if url else Joins.FORGETS
+    where = url or (tables[0] if tables else "")
+    peer = KnownBy(url=where) if where else theirs.peer
     if is_to_join:
         yield bring
     if theirs.kind is RegionKind.PRIMARY:
@@ -84,7 +86,7 @@ def _check_has_place(here: Roles, there: Roles) -> Course[None]:
     """Whether a region that comes back may follow then. Raises HasAFollower, NoSecondRegion, ToAbandon."""
     ours, theirs = yield from promotion.both_roles(here, there)
     comes_back = _is_left_behind(theirs, ours) or _has_begun(theirs) or theirs.is_restored
-    if ours.writes and theirs.name != ours.peer and comes_back:
+    if ours.writes and ours.peer != KnownBy(theirs.name) and comes_back:
         check_may_be_armed(reconciled(ours, theirs))
 
 
@@ -95,7 +97,7 @@ def _has_begun(theirs: Role) -> bool:
 
 def _is_left_behind(theirs: Role, ours: Role) -> bool:
     """Whether it does not go on by itself: as a region that joins does not, either, once its place is not kept."""
-    if theirs.kind is RegionKind.JOINING and theirs.name == ours.peer:
+    if theirs.kind is RegionKind.JOINING and ours.peer == KnownBy(theirs.name):
         return False
     return theirs.epoch < ours.epoch
 
@@ -142,9 +144,10 @@ def _reconciled(here: Roles, ours: Role, theirs: Role, url: str) -> Course[Role]
         raise RoleChanged
     known = reconciled(role, theirs)
     if theirs.name and url:
-        if theirs.name != role.peer:
+        peer = KnownBy(theirs.name)
+        if role.peer != peer:
             check_may_be_armed(known)
-        known = replace(known, peer=theirs.name, at=url, token="")
+        known = replace(known, peer=peer, at=url, token="")
     return (yield from promotion.set_role(here, role, known))
 
 

@@ -23,7 +23,7 @@ from sigla.regions.followed import PolledFollower, check_may_follow
 from sigla.regions.follower import check_follows
 from sigla.regions.giving import Course, carried_out, without_ids
 from sigla.regions.installed import Installed, unlike
-from sigla.regions.nouns import RegionKind, Role, Trace
+from sigla.regions.nouns import KnownBy, RegionKind, Role, Trace
 from sigla.regions.promotion import Promotion
 from sigla.regions.refusals import (
     AlreadyPromoted,
@@ -124,14 +124,14 @@ class ServedRegion:
             role = self._role()
             _check_not_passed_over(role)
             self._check_goes_on()
-            if role.kind is RegionKind.PRIMARY and not is_url(primary or role.peer):
+            if role.kind is RegionKind.PRIMARY and not is_url(primary or role.peer.url):
                 return Promoted(role, changed=False)  # the other one has followed since
-            there = self._other(primary or role.peer)
+            there = self._other(primary or str(role.peer))
             done = carried_out(
                 promotion.planned(
                     self._region,
                     there,
-                    self._drain(primary or role.peer, there, role),
+                    self._drain(primary or str(role.peer), there, role),
                     rehearse=partial(self._rehearsed, there, url),
                     token=secrets.token_hex(8),
                     now=self._store.clock.now(),
@@ -149,7 +149,7 @@ class ServedRegion:
                 return self._open(role, primary)
             self._check_goes_on()
             promotion.check_promotable(role, self._store.clock.now())
-            there, follower = self._other(primary or role.peer), self._keeper.follower
+            there, follower = self._other(primary or str(role.peer)), self._keeper.follower
             closed = self._closed(there, role)
             given_up = follower is not None and follower.given_up
             behind = follower.how_far.behind_ms if follower else None
@@ -179,9 +179,9 @@ class ServedRegion:
     def undo(self, primary: str) -> Promoted:
         with self._course():
             role = self._role()
-            if not is_url(primary or role.peer):
+            if not is_url(primary or role.peer.url):
                 raise AlreadyPromoted(epoch=role.epoch)
-            there = self._other(primary or role.peer)
+            there = self._other(primary or role.peer.url)
             done = carried_out(promotion.undone(self._region, there))
             return Promoted(self._role(), done.changed, other=there.shown)
 
@@ -256,7 +256,7 @@ class ServedRegion:
         """Why the region that is to join gets no copy as yet, a sentence; empty where it does."""
         try:
             role, theirs = self._role(), there.role()
-            if theirs is not None and role.peer != theirs.name:
+            if theirs is not None and role.peer != KnownBy(theirs.name):
                 check_may_follow(role, "")
         except NotFollowed as taken:
             return as_sentence(taken)

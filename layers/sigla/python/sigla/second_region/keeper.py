@@ -17,7 +17,7 @@ from sigla.regions.followed import PolledFollower
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.giving import carried_out
 from sigla.regions.names import drawn_name
-from sigla.regions.nouns import Joins, RegionKind, Role
+from sigla.regions.nouns import Joins, KnownBy, RegionKind, Role
 from sigla.regions.refusals import NotFollowed, RoleChanged
 from sigla.regions.replay import JournalPlace
 from sigla.remote.failures import RemoteMisused
@@ -139,7 +139,7 @@ class RegionKeeper:
         Raises BeginsAnew, RemoteMisused; NotFollowed where one that has a copy, and never followed, is refused.
         """
         if begins_anew(role) and self._may_copy(role):
-            raise BeginsAnew(role.peer)
+            raise BeginsAnew(role.peer.url)
         if role is not None and role.kind is not RegionKind.PRIMARY:
             role = self._named(role)
         if role is not None and role.writes:
@@ -202,7 +202,7 @@ class RegionKeeper:
         else:
             self._look_for_writer(role)
         if begins_anew(role) and not self.begins_anew and self._may_copy(role):
-            self.begins_anew = role.peer
+            self.begins_anew = role.peer.url
 
     def _act_on(self, role: Role, before: Role | None, url: str = "") -> None:
         self.problem = self.problem if begins_anew(role) else ""
@@ -216,7 +216,7 @@ class RegionKeeper:
             self._stop_following()
             self._tables.follow(self._closed(role, self._towards(role, self._towards_url(role))))
         elif self.follower is None or _as_followed(role) != _as_followed(before):
-            self._follow(role, url or role.peer, is_begin=bool(url))
+            self._follow(role, url or str(role.peer), is_begin=bool(url))
 
     def _follow(self, role: Role, url: str, *, is_begin: bool) -> None:
         self._stop_following()
@@ -247,7 +247,7 @@ class RegionKeeper:
     def _may_copy(self, role: Role) -> bool:
         """Whether the primary gives a copy. While it does not, this region goes on as it is, and says why."""
         try:
-            RemotePrimary(role.peer, self._user, self._store.clock).check_copy()
+            RemotePrimary(str(role.peer), self._user, self._store.clock).check_copy()
         except (StoreError, NotFollowed, RemoteMisused) as problem:
             words = problem.message if isinstance(problem, NotFollowed) else str(problem)
             if words != self.problem:
@@ -271,7 +271,7 @@ class RegionKeeper:
 
     def _towards_url(self, role: Role) -> str:
         """The other region that is likely to take writes by now; empty where none is known."""
-        first = role.peer if begins_anew(role) else role.at
+        first = role.peer.url if begins_anew(role) else role.at
         self.sent_to = next((url for url in (first, *role.elsewhere) if is_url(url)), "")
         return self.sent_to
 
@@ -351,7 +351,7 @@ class RegionKeeper:
 
     def _why_a_copy(self, role: Role, url: str, follower: RegionReport) -> str:
         """Why this directory is a copy of that which the follower at a URL knows; empty where none is known."""
-        where = follower.role.peer if follower.role else ""
+        where = follower.role.peer.url if follower.role else ""
         # It may be the URL of this server, which answers nothing before it has begun; nor does it tell the follower.
         has_begun = self._acted_on is not None or not follower.problem
         if has_begun and where != url_there(self._served, url) and self._is_served_at(where, role):
@@ -377,13 +377,13 @@ class RegionKeeper:
         is_apart = role.kind is RegionKind.PRIMARY or begins_anew(role)
         if not is_apart and (follower is None or not follower.is_refused):
             if self.sent_to:
-                self._follow(role, role.peer, is_begin=False)
+                self._follow(role, str(role.peer), is_begin=False)
             return
         if self._store.clock.elapsed() < self._next_search:
             return
-        starts = dict.fromkeys(url for url in (self.sent_to or role.peer, *role.elsewhere) if is_url(url))
+        starts = dict.fromkeys(url for url in (self.sent_to or role.peer.url, *role.elsewhere) if is_url(url))
         found = writer_of(role, starts, self._other)
-        if found.url and found.url != (self.sent_to or role.peer):
+        if found.url and found.url != (self.sent_to or role.peer.url):
             self.sent_to = found.url
             self._tables.follow(self._closed(role, self._towards(role, found.url)))
         if role.kind is RegionKind.PRIMARY and not role.token:
@@ -391,7 +391,7 @@ class RegionKeeper:
         self._next_search = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)
 
 
-def _as_followed(role: Role | None) -> tuple[str, int] | None:
+def _as_followed(role: Role | None) -> tuple[KnownBy, int] | None:
     return None if role is None or role.kind is RegionKind.PRIMARY else (role.peer, role.epoch)
 
 

@@ -59,7 +59,7 @@ class ServedRegionViews:
 
 def _url_of_other(role: Role) -> str:
     """A primary knows its follower by a name, and where that is served as it said last."""
-    return role.at if role.kind is RegionKind.PRIMARY and not is_url(role.peer) else role.peer
+    return role.at if role.kind is RegionKind.PRIMARY and not is_url(role.peer.url) else role.peer.url
 
 
 def _view(url: str, role: Role, report: RegionReport) -> RegionView:

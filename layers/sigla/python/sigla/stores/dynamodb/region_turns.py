@@ -26,7 +26,7 @@ from sigla.model import DEFAULT_CONTEXT
 from sigla.observe import Facts
 from sigla.regions import giving
 from sigla.regions.names import drawn_pair
-from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.nouns import KnownBy, RegionKind, Role
 from sigla.regions.refusals import NoBlock
 from sigla.regions.replay import Verdict
 from sigla.regions.shipping import NotAllowed
@@ -169,7 +169,7 @@ class RegionTurns:
             return {"restored": True}
         if _is_given_up(role, theirs):
             return {"given_up": True}
-        if not role.pair and theirs is not None and role.name and theirs.peer == role.name and theirs.pair:
+        if not role.pair and theirs is not None and role.name and theirs.peer == KnownBy(role.name) and theirs.pair:
             self._here.region.set_role(role, replace(role, pair=theirs.pair))
         comparison = JournalComparison(self._here, self._there, role)
         verdicts = comparison.catch_up(until, back_ms=FAR_MS if self._far else NEAR_MS)
@@ -194,7 +194,7 @@ def _is_given_up(ours: Role, theirs: Role | None) -> bool:
 
 def _is_known(ours: Role, theirs: Role | None) -> bool:
     """Whether the primary knows a region that joins by its name: until then the copy does not begin."""
-    return not ours.name or theirs is None or theirs.peer == ours.name
+    return not ours.name or theirs is None or theirs.peer == KnownBy(ours.name)
 
 
 def counted(verdicts: Counter[Verdict]) -> Facts:

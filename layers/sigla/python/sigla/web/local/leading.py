@@ -27,7 +27,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked
 from sigla.regions import wire
 from sigla.regions.followed import Followed
-from sigla.regions.nouns import Role
+from sigla.regions.nouns import Role, is_region_url
 from sigla.regions.replay import JournalPlace
 from sigla.remote.urls import is_url
 from sigla.web.api.beside import response_of
@@ -215,7 +215,7 @@ def _reached(served: str, request: Request) -> str:
 def _follower(said: Mapping[str, str]) -> str:
     """Its name, which is not a URL. Raises BadRequest."""
     name = said.get("follower", "")
-    if not _NAME.fullmatch(name) or "://" in name:
+    if not _NAME.fullmatch(name) or is_region_url(name):
         raise BadRequest(reason="follower: the name of a registry is expected")
     return name
 

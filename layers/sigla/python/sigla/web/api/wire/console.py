@@ -187,7 +187,7 @@ def region_shown(found: RegionView) -> Json:
         "url": found.url,
         "registry": found.registry,
         "name": role.name,
-        "peer": role.peer,
+        "peer": str(role.peer),
         "problem": found.problem,
         "setting": found.setting,
     }
