@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from sigla.regions import rules
 from tests.protocol.clients.server import Server, run, serving
@@ -71,6 +72,8 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
         assert lost in done.stderr
         again = run("regions", "dismiss", primary.url, "--yes")
         assert (again.returncode, again.stdout) == (0, "No region follows: nothing was changed.\n")
+        told = primary.ask("GET", f"/regions/journal?{urlencode({'follower': lost})}").json
+        assert (told["error_code"], told["reason"]) == (42205, "given_up"), "to programs, beside the sentence"
         assert registered(primary, "b", LONG) == 2 * rules.BLOCK + 1, "above all that the lost one could give"
         with serving(tmp_path / "b") as back, following(primary, tmp_path / "c") as follower:
             eventually(lambda: "was given up there. `sigla rejoin` has it follow again" in stopped_for(back))

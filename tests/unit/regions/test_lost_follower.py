@@ -7,7 +7,7 @@ import pytest
 from sigla.model import BodyKey, Guid, SchemaId
 from sigla.regions import promotion, rules
 from sigla.regions.giving import carried_out
-from sigla.regions.refusals import IdMayBeGiven, NoBlock, NotFollowed, RoleChanged
+from sigla.regions.refusals import IdMayBeGiven, NoBlock, NotFollowed, RefusedAs, RoleChanged
 from sigla.second_region import polled_follower
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.attack.replay import embedded
@@ -23,8 +23,9 @@ def test_a_follower_that_is_lost_makes_room_for_another_and_is_refused_from_then
         assert carried_out(promotion.dismissed(here, NAME)).changed
         assert not carried_out(promotion.dismissed(here, NAME)).changed, "it is done"
         for epoch in (1, 3):
-            with pytest.raises(NotFollowed, match="this follower was given up there"):
+            with pytest.raises(NotFollowed, match="this follower was given up there") as refused:
                 each.told(asked(epoch=epoch))
+            assert refused.value.reason is RefusedAs.GIVEN_UP
         role = here.role()
         assert role is not None
         assert (role.epoch, str(role.peer), role.writes) == (3, "", True), "it is not the follower again"

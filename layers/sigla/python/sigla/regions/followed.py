@@ -17,7 +17,7 @@ from sigla.ports.regions import Region
 from sigla.ports.replaying import Shipment, Shipper
 from sigla.regions.names import drawn_pair
 from sigla.regions.nouns import Counter, KnownBy, RegionKind, RegionSeen, Role
-from sigla.regions.refusals import GIVEN_UP, SERVED_TWICE, NotFollowed
+from sigla.regions.refusals import NotFollowed, RefusedAs
 from sigla.regions.replay import JournalPlace
 
 AT_ONCE: Final = 200
@@ -77,7 +77,11 @@ class PolledFollower:
         """
         with self._changed:
             if run in self._runs_before:
-                raise NotFollowed(why=f"{SERVED_TWICE}. Serve one of them, and begin anew with an empty directory")
+                raise NotFollowed(
+                    why="another copy of this follower's directory is served, and asks as the same follower. Serve one "
+                    "of them, and begin anew with an empty directory",
+                    reason=RefusedAs.SERVED_TWICE,
+                )
             if run and run != self._run:
                 self._runs_before.extend([self._run] if self._run else [])
                 self._run = run
@@ -207,7 +211,9 @@ class Followed:
         if role is None:
             raise NotFollowed(why="it has no follower yet, and one begins with a copy")
         if asked.follower in role.given_up:
-            raise NotFollowed(why=f"{GIVEN_UP}. `sigla rejoin` has it follow again")
+            raise NotFollowed(
+                why="this follower was given up there. `sigla rejoin` has it follow again", reason=RefusedAs.GIVEN_UP
+            )
         if role.kind is RegionKind.PRIMARY and role.epoch != asked.epoch:
             epochs = f"it is in epoch {role.epoch}, and the follower in epoch {asked.epoch}"
             raise NotFollowed(why=f"{epochs}. `sigla rejoin` has it follow again")

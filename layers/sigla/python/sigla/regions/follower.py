@@ -16,7 +16,7 @@ from sigla.ports.regions import Region
 from sigla.ports.replaying import OrderedReplayer
 from sigla.regions.followed import hear
 from sigla.regions.nouns import RegionKind, Role
-from sigla.regions.refusals import GIVEN_UP, SERVED_TWICE, NotFollowed
+from sigla.regions.refusals import NotFollowed, RefusedAs
 from sigla.regions.replay import JournalPlace, Verdict
 from sigla.regions.role_form import told_token
 
@@ -138,8 +138,9 @@ class RegionFollower:
             except (StoreError, NotFollowed) as problem:
                 if self._over.is_set():
                     return
-                self._note(problem)
-                if SERVED_TWICE in self._problem:
+                reason = problem.reason if isinstance(problem, NotFollowed) else None
+                self._note(problem, reason)
+                if reason is RefusedAs.SERVED_TWICE:
                     self._end()
                     return
                 self._over.wait(backoff.most_s(lost))
@@ -226,15 +227,15 @@ class RegionFollower:
         if apart is not None:
             raise Diverged(f"row {apart} of the primary's journal does not fit what stands here")
 
-    def _note(self, problem: Exception) -> None:
+    def _note(self, problem: Exception, reason: RefusedAs | None) -> None:
         """Tells it once, until it is another one."""
         words = problem.message if isinstance(problem, NotFollowed) else str(problem)
         with self._changed:
             told, self._problem = self._problem, words
-            self.given_up |= GIVEN_UP in words
+            self.given_up |= reason is RefusedAs.GIVEN_UP
             self.is_refused = isinstance(problem, NotFollowed)
         if told != words:
-            again = "when it is started again" if SERVED_TWICE in words else "in some seconds"
+            again = "when it is started again" if reason is RefusedAs.SERVED_TWICE else "in some seconds"
             self._tell({"event": STOPPED, "why": words, "again": again})
 
 

@@ -1,6 +1,7 @@
 """What is refused for the sake of another region: rows like those of `sigla.errors`."""
 
-from typing import ClassVar, Final
+from enum import StrEnum
+from typing import ClassVar
 
 from sigla.errors import NotDone, OperationNotPermitted, Refusal
 
@@ -75,14 +76,21 @@ class NotBackYet(NotForwarded):
     )
 
 
+class RefusedAs(StrEnum):
+    """What a follower that is refused does something about by itself. The words are told over HTTP (`regions.wire`)."""
+
+    GIVEN_UP = "given_up"
+    """Its primary goes on without it."""
+    SERVED_TWICE = "served_twice"
+    """Another copy of its directory is served, and asks as the same follower since."""
+
+
 class NotFollowed(OperationNotPermitted):
     text = "This registry cannot be followed: {why}"
 
-
-GIVEN_UP: Final = "this follower was given up there"
-"""What a primary says to a follower that it has given up."""
-SERVED_TWICE: Final = "another copy of this follower's directory is served, and asks as the same follower"
-"""What a primary says to the one of both that was there before."""
+    def __init__(self, *, why: str, reason: RefusedAs | None = None) -> None:
+        super().__init__(why=why)
+        self.reason = reason
 
 
 class NoRegionHere(OperationNotPermitted):

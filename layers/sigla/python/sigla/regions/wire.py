@@ -10,6 +10,7 @@ from sigla.ports.primary import NextTold, Offer
 from sigla.ports.regions import RegionReport
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import RegionKind, Role, Trace
+from sigla.regions.refusals import NotFollowed, RefusedAs
 from sigla.regions.replay import JournalPlace
 from sigla.regions.role_form import form_of_role, role_of_form
 from sigla.regions.shipped import shipment_form, shipment_of
@@ -46,6 +47,20 @@ def _offer_of(form: Any) -> Offer | None:
     if form is None:
         return None
     return Offer(int(form["number"]), [shipment_of(each, "a commit of the primary") for each in form["commits"]])
+
+
+_REASONS = {each.value: each for each in RefusedAs}
+
+
+def refused_form(refusal: NotFollowed) -> dict[str, Any]:
+    form = {"error_code": refusal.code, "message": refusal.message}
+    return form | ({"reason": refusal.reason.value} if refusal.reason else {})
+
+
+def refused_of(form: Mapping[str, Any], otherwise: str) -> NotFollowed:
+    """From whatever was answered: a newer release may have more reasons. otherwise: why, where there are no words."""
+    why = str(form.get("message", "")).removeprefix(NotFollowed.text.partition("{")[0])
+    return NotFollowed(why=why or otherwise, reason=_REASONS.get(str(form.get("reason"))))
 
 
 _OF_ROLE = {name: type(value) for name, value in form_of_role(Role(0, RegionKind.JOINING)).items() if name != "kind"}

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from http.client import HTTPException, HTTPResponse
 from threading import Lock
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from sigla.errors import StoreError
@@ -187,8 +187,7 @@ class RemotePrimary:
         answer = connection.getresponse()
         if answer.status == 200:
             return answer
-        body = answer.read(PIECE)
-        sentence = _words_of(body)
+        said = _said(answer.read(PIECE))
         if answer.status in (401, 403):
             raise NotFollowed(
                 why="it wants the key of an administrator: give --user NAME, or set SIGLA_USER and SIGLA_SECRET"
@@ -196,13 +195,14 @@ class RemotePrimary:
         if answer.status == 404:
             raise NotFollowed(why=_ANOTHER)
         if answer.status < 500:
-            raise NotFollowed(
-                why=sentence.removeprefix(NotFollowed.text.partition("{")[0]) or f"it says {answer.status}"
-            )
-        raise StoreError(f"{self.shown} answers with {answer.status}: {sentence}")
+            raise wire.refused_of(said, f"it says {answer.status}")
+        raise StoreError(f"{self.shown} answers with {answer.status}: {said.get('message', '')}")
 
 
-def _words_of(body: bytes) -> str:
-    with suppress(ValueError, AttributeError):
-        return str(json.loads(body).get("message", ""))
-    return ""
+def _said(body: bytes) -> dict[str, Any]:
+    """The members of an answer; none of what another product answers."""
+    with suppress(ValueError):
+        found: object = json.loads(body)
+        if isinstance(found, dict):
+            return found
+    return {}

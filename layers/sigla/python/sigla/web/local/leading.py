@@ -28,6 +28,7 @@ from sigla.ports.primary import NextAsked
 from sigla.regions import wire
 from sigla.regions.followed import Followed
 from sigla.regions.nouns import Role, is_region_url
+from sigla.regions.refusals import NotFollowed
 from sigla.regions.replay import JournalPlace
 from sigla.remote.urls import is_url
 from sigla.web.api.beside import response_of
@@ -237,6 +238,8 @@ def _bounded_number(name: str, said: object) -> int:
 
 
 def _refused(problem: Exception) -> Response:
+    if isinstance(problem, NotFollowed):
+        return JSONResponse(wire.refused_form(problem), problem.status)
     if isinstance(problem, Refusal):
         return response_of(problem)
     return JSONResponse({"error_code": 50001, "message": "The registry cannot be read now"}, 500)

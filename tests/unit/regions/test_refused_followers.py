@@ -1,0 +1,53 @@
+"""Why a primary refuses a follower is told to programs beside the sentence: what the follower does rests on it."""
+
+import json
+from contextlib import AbstractContextManager
+from http.server import BaseHTTPRequestHandler
+from typing import Any
+
+import pytest
+
+from sigla.ports.primary import NextAsked
+from sigla.regions.refusals import NotFollowed, RefusedAs
+from sigla.regions.replay import JournalPlace
+from sigla.regions.wire import refused_form
+from sigla.remote.primary import RemotePrimary
+from sigla.stores.clock import SystemClock
+from tests.unit.regions.serving import serving
+
+ASKED = NextAsked("b", JournalPlace(0, ""), 1, 0, all_ceilings=False, heard={})
+
+
+def refusing(body: bytes) -> AbstractContextManager[str]:
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None: ...
+
+        def do_GET(self) -> None:
+            self.send_response(422)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    return serving(Handler)
+
+
+def refused(body: bytes) -> NotFollowed:
+    with refusing(body) as url, pytest.raises(NotFollowed) as caught:
+        RemotePrimary(url, "", SystemClock()).told(ASKED)
+    return caught.value
+
+
+@pytest.mark.parametrize("reason", [*RefusedAs, None])
+def test_a_follower_hears_why_it_is_refused(reason: RefusedAs | None) -> None:
+    refusal = NotFollowed(why="a sentence that may be another one tomorrow", reason=reason)
+    heard = refused(json.dumps(refused_form(refusal)).encode())
+    assert (heard.reason, heard.message) == (reason, refusal.message)
+
+
+@pytest.mark.parametrize(
+    "said", [{"reason": "of tomorrow"}, {"reason": 7}, {"reason": ["given_up"]}, {}, [], "given_up"]
+)
+def test_what_is_not_known_is_a_refusal_like_any_other(said: object) -> None:
+    """A newer release may have more reasons, and another product may answer there."""
+    heard = refused(json.dumps(said).encode())
+    assert (heard.reason, heard.message) == (None, "This registry cannot be followed: it says 422")
