@@ -51,3 +51,8 @@ def test_what_is_not_known_is_a_refusal_like_any_other(said: object) -> None:
     """A newer release may have more reasons, and another product may answer there."""
     heard = refused(json.dumps(said).encode())
     assert (heard.reason, heard.message) == (None, "This registry cannot be followed: it says 422")
+
+
+def test_a_refusal_nested_without_an_end_is_one_without_words() -> None:
+    """At the address of the primary anything may answer by now, and what follows asks again."""
+    assert refused(b"[" * 200_000).message == "This registry cannot be followed: it says 422"

@@ -201,7 +201,7 @@ class RemotePrimary:
 
 def _said(body: bytes) -> dict[str, Any]:
     """The members of an answer; none of what another product answers."""
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         found: object = json.loads(body)
         if isinstance(found, dict):
             return found
