@@ -76,3 +76,11 @@ def test_of_two_primaries_one_goes_on() -> None:
     assert later.outranks(named)
     assert not named.outranks(later)
     assert not named.outranks(named)
+
+
+def test_the_region_that_is_followed_is_not_out() -> None:
+    """A follower knows of its primary that this is not reconciled with the lost region: the primary itself is there."""
+    lost = Trace("A", "http://a:8081", 7)
+    primary = replace(OUT, peer=KnownBy(url="http://a:8081")).with_trace(lost)
+    follower = replace(primary, kind=RegionKind.FOLLOWER, peer=KnownBy(url="http://b:8081"))
+    assert primary.out == follower.out == [lost]

@@ -140,7 +140,8 @@ class Role:
         if self.reconciled:
             return []
         known = {each.name: each for each in _traces(self.traces) if not each.abandoned}
-        is_unknown = self.has_passed_over and str(self.peer) not in [each.url for each in known.values()]
+        leads = self.kind is RegionKind.PRIMARY  # the peer of any other is the region that leads
+        is_unknown = leads and self.has_passed_over and str(self.peer) not in [each.url for each in known.values()]
         passed_over = [str(self.peer)] if is_unknown else []
         unknown = [Trace(name, "", 0) for name in (*self.given_up, *passed_over) if name not in known]
         return [*known.values(), *unknown]
