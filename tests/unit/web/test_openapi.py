@@ -3,6 +3,8 @@ import re
 import pytest
 
 from sigla.auth.permissions import Access
+from sigla.regions.nouns import RegionKind, Role
+from sigla.regions.role_form import form_of_role
 from sigla.web.api import openapi
 from sigla.web.api.openapi_shapes import SHAPES
 from sigla.web.api.route import Route
@@ -46,3 +48,8 @@ def test_what_changes_something_asks_for_more_than_reading(route: Route) -> None
     asks = route.path.startswith("/compatibility") or route.name in LOOKS
     changes = (route.method != "GET" and not asks) or route.name in FOR_ADMINISTRATORS
     assert (route.access in (Access.WRITE, Access.DELETE, Access.ADMIN)) is changes
+
+
+def test_a_role_has_the_members_that_a_region_demands() -> None:
+    """Neither more nor fewer: `PUT /regions/role` takes no other form."""
+    assert [*SHAPES["Role"]["properties"]] == [*form_of_role(Role(1, RegionKind.PRIMARY))]

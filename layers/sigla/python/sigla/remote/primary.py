@@ -187,7 +187,8 @@ class RemotePrimary:
         answer = connection.getresponse()
         if answer.status == 200:
             return answer
-        said = _said(answer.read(PIECE))
+        with closing(answer):
+            said = _said(answer.read(PIECE))
         if answer.status in (401, 403):
             raise NotFollowed(
                 why="it wants the key of an administrator: give --user NAME, or set SIGLA_USER and SIGLA_SECRET"

@@ -34,6 +34,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
             "name": TEXT,
             "lost": TEXT,
             "pair": TEXT,
+            "adopts": FLAG,
             "traces": TEXT,
             "turn": NUMBER,
         },
