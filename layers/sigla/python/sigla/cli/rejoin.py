@@ -95,29 +95,16 @@ def run(args: argparse.Namespace) -> int:
 def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "TwoRegions") -> int:
     from sigla.regions.giving import carried_out
     from sigla.regions.rejoining import rejoined
-    from sigla.registry import Resources
-    from sigla.upkeep.rejoining import merge
 
-    then = "" if regions.pair.forget is None else f" Then the catalog in {old} is forgotten, and it begins anew."
+    pair, left = regions.pair, list[str]()
+    then = "" if pair.forget is None else f" Then the catalog in {old} is forgotten, and it begins anew."
     tell(f"{old} is to be closed, and what {new} lacks to be brought there.{then}")
     if not asking(args)("Go on?"):
         raise Refused("Nothing was changed.")
     check_report(args.report)
-    pair, left = regions.pair, list[str]()
 
     def bring() -> None:
-        """The report is written before anything is marked: whoever is cut off in between has it twice."""
-        adopt_keys(new, regions.here)
-        missing = [*pair.missing()]
-        here = regions.here
-        pair.make_way(missing)
-        done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock), group=here.group)
-        unread = (f"a commit of {shown_time(at)} cannot be read: what it did there is not here" for at in pair.unread())
-        left.extend((*done.left, *unread))
-        line = {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left}
-        put_into_report(args.report, line)
-        pair.mark_brought(missing)
-        tell_brought(done.commits, str(old), str(new))
+        left.extend(_bring_missing(args.report, old, new, regions))
 
     def forget() -> None:
         tell(f"The catalog in {old} is forgotten in {HEARD_S:.0f} s, when all who answer from it know that it joins.")
@@ -137,3 +124,24 @@ def _rejoin(args: argparse.Namespace, old: "Address", new: "Address", regions: "
         print(f"{old} joins {new} with nothing in its catalog.")
         tell_to_follow(args.old, args.primary)
     return int(bool(left))
+
+
+def _bring_missing(report: Path, old: "Address", new: "Address", regions: "TwoRegions") -> list[str]:
+    """What could not be brought, a line each.
+
+    The report is written before anything is marked: whoever is cut off in between has it twice.
+    """
+    from sigla.registry import Resources
+    from sigla.upkeep.rejoining import merge
+
+    pair, here = regions.pair, regions.here
+    adopt_keys(new, here)
+    missing = [*pair.missing()]
+    pair.make_way(missing)
+    done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock), group=here.group)
+    unread = (f"a commit of {shown_time(at)} cannot be read: what it did there is not here" for at in pair.unread())
+    left = [*done.left, *unread]
+    put_into_report(report, {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left})
+    pair.mark_brought(missing)
+    tell_brought(done.commits, str(old), str(new))
+    return left
