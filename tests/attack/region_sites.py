@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from typing import Final
 
-from sigla.errors import StoreError, Taken
+from sigla.errors import BodyLost, StoreError, Taken
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.regions import Peer
 from sigla.ports.replaying import Shipment
@@ -102,6 +103,22 @@ def kept_apart(world: World) -> Iterator[None]:
 
 
 @contextmanager
+def as_compared(here: World, there: World, known: Collection[BodyKey]) -> Iterator[None]:
+    """Without what each side has for itself: roles and ceilings, and bodies of registrations that were refused.
+
+    known: ids that are compared though no version holds them.
+    """
+    with (
+        kept_apart(here),
+        kept_apart(there),
+        without_unknown(here, known),
+        without_unknown(there, known),
+        with_bodies_brought_twice(here, there),
+    ):
+        yield
+
+
+@contextmanager
 def without_unknown(world: World, known: Collection[BodyKey]) -> Iterator[None]:
     """known: ids that are compared though no version holds them."""
     store = embedded(world)
@@ -121,6 +138,26 @@ def without_unknown(world: World, known: Collection[BodyKey]) -> Iterator[None]:
         path.write_bytes(content)
     with store.group():
         store._unit.connection.executemany("INSERT INTO content VALUES (?, ?, ?, ?, ?)", rows)
+
+
+@contextmanager
+def with_bodies_brought_twice(here: World, there: World) -> Iterator[None]:
+    """An import that is refused may leave its body in the other region: the next one of its content has its own here.
+
+    Both mean the same. While they are compared, that of here stands in both.
+    """
+    ours, theirs = embedded(here), embedded(there)
+    others: dict[Path, bytes] = {}
+    for key in theirs.inventory.bodies():
+        with suppress(BodyLost):
+            mine, other = ours.bodies.get(key), theirs.bodies.get(key)
+            if mine.brought and other.brought and not mine.gone and not other.gone and mine.schema == other.schema:
+                path = theirs._directory.body_path(key)
+                others[path] = path.read_bytes()
+                path.write_bytes(ours._directory.body_path(key).read_bytes())
+    yield
+    for path, content in others.items():
+        path.write_bytes(content)
 
 
 _POINTERS: Final = "FROM content WHERE context = ? AND id = ?"

@@ -29,7 +29,7 @@ from sigla.rules import names
 from sigla.stores.sqlite.promoting import DirectoryPair, promote_by_force
 from sigla.upkeep.rejoining import merge
 from tests.attack.keys import dek, deks_deleted, deks_purged, kek
-from tests.attack.region_sites import Link, Site, Taker, copy_bodies, hear_name, kept_apart, role_of, without_unknown
+from tests.attack.region_sites import Link, Site, Taker, as_compared, copy_bodies, hear_name, role_of
 from tests.attack.replay import TRAFFIC, always, check_equal, embedded
 from tests.attack.world import Embedded, World
 
@@ -215,11 +215,12 @@ class TwoRegions:
     def force(self) -> None:
         """The primary is lost, or seems to be: it goes on, until it hears of the other one, or for ever."""
         if role_of(self.there).kind is RegionKind.FOLLOWER:
-            known = embedded(self.there).journal.end()
+            known, followed = embedded(self.there).journal.end(), self.follows
             promote_by_force(embedded(self.there), now=0)
             self.tally["promoted by force"] += 1
             self.turn_round()
-            self.check_keys(self.there, self.here)
+            if followed:  # nothing is handed to one that was left behind
+                self.check_keys(self.there, self.here)
             for one in self.acknowledged:
                 if one.at is self.there and (one.row <= known or self.stands_in_both[one.key]):
                     self.check_readable(one, self.here)
@@ -356,14 +357,7 @@ class TwoRegions:
             self._check_equal()
 
     def _check_equal(self) -> None:
-        """Each side has roles and ceilings of its own, and bodies of registrations that were refused."""
-        acknowledged = self.stands_in_both.keys()
-        with (
-            kept_apart(self.here),
-            kept_apart(self.there),
-            without_unknown(self.here, acknowledged),
-            without_unknown(self.there, acknowledged),
-        ):
+        with as_compared(self.here, self.there, self.stands_in_both.keys()):
             check_equal(self.here, self.there)
 
 
