@@ -22,6 +22,7 @@ from sigla.regions.refusals import NotFollowed
 from sigla.regions.replay import JournalPlace
 from sigla.second_region import followed, polled_follower
 from sigla.stores.sqlite.regions import EmbeddedRegion
+from tests.attack.region_sites import role_of
 from tests.attack.replay import STORIES, ask, check_equal, embedded
 from tests.attack.stories import ONE, THREE, register
 from tests.attack.world import Embedded, World
@@ -144,10 +145,10 @@ def test_whoever_joins_is_a_follower_once_it_knows_how_far_ids_are_given() -> No
         store = embedded(each.here)
         store.region.set_counter(".", None, rules.begun(None, 1)._replace(ceiling=SchemaId(3 * rules.BLOCK)))
         follower = each.follower()
-        assert embedded(each.there).region.role().kind is RegionKind.JOINING  # type: ignore[union-attr]  # it has one
+        assert role_of(each.there).kind is RegionKind.JOINING
         follower.turn()
         there = embedded(each.there).region
-        assert there.role().kind is RegionKind.FOLLOWER  # type: ignore[union-attr]  # it has one
+        assert role_of(each.there).kind is RegionKind.FOLLOWER
         counter = there.look(".").counter
         assert counter
         assert counter.ceiling == 3 * rules.BLOCK
@@ -203,7 +204,7 @@ def test_after_a_planned_promotion_the_region_of_before_follows_and_no_other_one
             with pytest.raises(NotFollowed, match="was the primary before it, and is to follow it"):
                 ask_for()
         each.told(asked(token="t"))
-        assert region.role().peer.name == NAME  # type: ignore[union-attr]  # it has one
+        assert role_of(each.here).peer.name == NAME
 
 
 def test_a_region_that_was_promoted_by_force_is_followed_once_it_is_reconciled() -> None:
