@@ -1,7 +1,8 @@
 """Goes on with a run of tests after one of its processes has crashed.
 
 pytest-xdist gives what a crashed worker had left to the others, and with it each file that it had finished. A worker
-that is given a finished file has nothing to tell, so it is given no other one, and the run waits for ever.
+that is given a finished file has nothing to tell, so it is given no other one, and the run waits for ever. It waits for
+ever, too, when a worker is given one test alone: a worker begins a test when it knows the one after it, or the end.
 """
 
 from typing import TYPE_CHECKING
@@ -24,7 +25,10 @@ class Files(LoadFileScheduling):  # type: ignore[misc]  # pytest-xdist ships no 
         return crashed_at
 
     def _reschedule(self, node: "WorkerController") -> None:
-        if node in self.registered_collections:  # or it has crashed, and the one in its place is still collecting
+        if node not in self.registered_collections:  # it has crashed, and the one in its place is still collecting
+            return
+        super()._reschedule(node)
+        while not node.shutting_down and self._pending_of(self.assigned_work[node]) < 2:
             super()._reschedule(node)
 
 

@@ -57,5 +57,9 @@ def test_a_crash_at_the_end_is_made_up_for(tmp_path: Path, crashes: str) -> None
     assert run_of(tmp_path, (1, ""), (3, crashes)) == f"{failed} failed, 4 passed"
 
 
+def test_whoever_takes_the_place_of_the_last_worker_is_given_all_that_is_left(tmp_path: Path) -> None:
+    assert run_of(tmp_path, (1, ""), (1, "0"), (1, ""), (1, "")) == "1 failed, 4 passed"
+
+
 def test_workers_that_crash_together_are_made_up_for(tmp_path: Path) -> None:
     assert run_of(tmp_path, *[(3, "0, 2")] * 4) == "8 failed, 12 passed"
