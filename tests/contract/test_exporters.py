@@ -91,7 +91,7 @@ def test_a_follower_that_has_seen_another_revision_writes_nothing(
     catalog: Catalog, exporter: Exporter, state: ExporterState
 ) -> None:
     """A pause holds from the moment it is answered, and a reset is not undone by who was on the way."""
-    write_exporter(catalog, an_exporter(), exporter, state=state, restarted=True)
+    write_exporter(catalog, an_exporter(), exporter, state=state, position=START)
     before = catalog.progress("e")
     with pytest.raises(Conflict):
         catalog.advance(exporter, ExporterProgress(RUNNING, Position(9), NOW))

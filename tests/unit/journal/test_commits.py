@@ -36,7 +36,7 @@ from sigla.changes import (
     VersionPurged,
 )
 from sigla.errors import StoreError
-from sigla.exporters.nouns import ContextType, Exporter, ExporterState
+from sigla.exporters.nouns import START, ContextType, Exporter, ExporterState
 from sigla.journal import Effects, UnknownCommit
 from sigla.keks.nouns import Algorithm, Dek, Kek
 from sigla.model import (
@@ -234,8 +234,8 @@ class Drawn:
                 return self.associated()
             case "ExporterChanged":
                 exporters = draw(st.none() | EXPORTERS), draw(st.none() | EXPORTERS)
-                state = draw(st.sampled_from(ExporterState))
-                return ExporterChanged(draw(TEXTS), *exporters, state=state, restarted=draw(MAYBE), **times)
+                state, position = draw(st.sampled_from(ExporterState)), draw(st.sampled_from([None, START]))
+                return ExporterChanged(draw(TEXTS), *exporters, state=state, position=position, **times)
             case _:
                 raise AssertionError(kind)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from sigla.changes.kinds import AnyChange, Evidence
-from sigla.exporters.nouns import START, Exporter, ExporterState, Position
+from sigla.exporters.nouns import Exporter, ExporterState, Position
 from sigla.model import GLOBAL, Subject
 
 
@@ -12,8 +12,8 @@ class ExporterChanged(AnyChange):
     """An exporter is written with the state that it is in from now on, or removed (None).
 
     seen: the exporter as it was seen; Conflict if it has another revision by now, or is there though it was not.
-    restarted: its position becomes `position`, as that of a new one does; it stays otherwise. A position is one of this
-    store: the journal does not tell it, and in a copy it is the start.
+    position: where it goes on; None: where it was, and a new one at the start. It is one of this store: the journal
+    tells only whether one was given, and a copy takes the start for it.
     What it said of its last failure stays where it is paused, and goes where it starts again.
     """
 
@@ -23,8 +23,7 @@ class ExporterChanged(AnyChange):
     ts: int
     nonce: str
     state: ExporterState = ExporterState.STARTING
-    restarted: bool = False
-    position: Position = START
+    position: Position | None = None
 
     @property
     def scope(self) -> Subject:

@@ -145,7 +145,7 @@ def _exporter_form(change: ExporterChanged) -> Json:
         "seen": seen and exporter_records.exporter_json(seen),
         "exporter": exporter and exporter_records.exporter_json(exporter),
         "state": change.state.value,
-        "restarted": change.restarted,
+        "restarted": change.position is not None,
     }
 
 

@@ -36,7 +36,7 @@ from sigla.changes import (
 )
 from sigla.errors import StoreError
 from sigla.exporters import records as exporter_records
-from sigla.exporters.nouns import ExporterState
+from sigla.exporters.nouns import START, ExporterState
 from sigla.journal.rows import Effects
 from sigla.keks import records as key_records
 from sigla.model import LATEST, Guid, Row, SchemaId, Settings, Subject, Target, Version
@@ -253,8 +253,8 @@ def _associations_changed(told: _ToldChange, standing: StandingSubjects) -> Asso
 
 def _exporter_changed(told: _ToldChange, _: StandingSubjects) -> ExporterChanged:
     seen, exporter = (told[name] and exporter_records.exporter(told[name]) for name in ("seen", "exporter"))
-    state = ExporterState(told["state"])
-    return ExporterChanged(told["name"], seen, exporter, told.ts, told.nonce, state, told["restarted"])
+    state, position = ExporterState(told["state"]), START if told["restarted"] else None
+    return ExporterChanged(told["name"], seen, exporter, told.ts, told.nonce, state, position)
 
 
 _READERS: Final[Mapping[str, Callable[[_ToldChange, StandingSubjects], Change]]] = {

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 
 from sigla.changes import ExporterChanged
-from sigla.exporters.nouns import Exporter, ExporterState
+from sigla.exporters.nouns import START, Exporter, ExporterState
 from sigla.registry.resources import Resources
 from sigla.registry.steps.committing import commit, nonce
 from sigla.upkeep.importing.insisting import insist
@@ -34,5 +34,5 @@ def _bring(resources: Resources, exporter: Exporter) -> None:
 def _set_down(resources: Resources, seen: Exporter | None, exporter: Exporter) -> None:
     ts, mark = resources.clock.now(), nonce()
     stripped = replace(exporter, hidden=(), credentials="", ts=ts, revision=mark)
-    change = ExporterChanged(exporter.name, seen, stripped, ts, mark, ExporterState.PAUSED, restarted=True)
+    change = ExporterChanged(exporter.name, seen, stripped, ts, mark, ExporterState.PAUSED, START)
     commit(resources, change)

@@ -16,7 +16,7 @@ from sigla.changes import ExporterChanged
 from sigla.errors import Conflict, StoreError
 from sigla.exporters.checks import MOST_EXPORTERS, check_config, check_name, with_description
 from sigla.exporters.endless import endless
-from sigla.exporters.nouns import START, Credentials, Exporter, ExporterDraft, ExporterState, Position
+from sigla.exporters.nouns import Credentials, Exporter, ExporterDraft, ExporterState, Position
 from sigla.exporters.refusals import (
     ExporterExists,
     ExporterNotPaused,
@@ -200,8 +200,7 @@ def _write(
         state = ExporterState.STARTING if seen is None else ExporterState.PAUSED
     ts, mark = resources.clock.now(), nonce()
     written = replace(wanted, ts=ts, revision=mark)
-    restarted = position is not None
-    commit(resources, ExporterChanged(written.name, seen, written, ts, mark, state, restarted, position or START))
+    commit(resources, ExporterChanged(written.name, seen, written, ts, mark, state, position))
     if seen is not None and seen.credentials != written.credentials:
         _forget(resources, seen)
     return written

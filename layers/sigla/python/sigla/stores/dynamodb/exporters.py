@@ -13,7 +13,7 @@ from sigla import keys
 from sigla.changes import ExporterChanged
 from sigla.errors import Conflict
 from sigla.exporters import records
-from sigla.exporters.nouns import Exporter, ExporterProgress, ExporterState, Position
+from sigla.exporters.nouns import START, Exporter, ExporterProgress, ExporterState, Position
 from sigla.ports.inventory import MISPLACED, UNFIT, ProgressAlone, UnreadableRow
 from sigla.stores.dynamodb.actions import earlier, equals, update
 from sigla.stores.dynamodb.places import Places
@@ -86,8 +86,8 @@ def change_exporter(tools: Tools, change: ExporterChanged, at: int) -> CommitPla
     else:
         form |= {"exporter": packed(records.exporter_json(change.exporter)), "state": change.state.value}
         form["ts"] = change.ts
-        if change.restarted or change.seen is None:
-            form["position"] = _packed(change.position)
+        if change.position is not None or change.seen is None:
+            form["position"] = _packed(change.position or START)
         if change.state is not ExporterState.PAUSED:
             form["trace"] = None
     return CommitPlan([update(tools.places.exporter(change.name), form, when=seen & earlier(at))])

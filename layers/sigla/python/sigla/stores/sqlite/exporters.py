@@ -65,7 +65,7 @@ def change_exporter(db: sqlite3.Connection, change: ExporterChanged) -> None:
         db.execute("DELETE FROM exporter WHERE key = ?", (key,))
         return
     before = progress(db, change.name) or ExporterProgress()
-    position = change.position if change.restarted else before.position
+    position = before.position if change.position is None else change.position
     trace = before.trace if change.state is ExporterState.PAUSED else ""
     after = ExporterProgress(change.state, position, change.ts, trace)
     row = (key, change.exporter.revision, _json_text(records.exporter_json(change.exporter)), _progress_text(after))
