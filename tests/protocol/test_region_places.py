@@ -92,7 +92,7 @@ def test_who_rejoins_where_another_one_follows_brings_what_it_has_and_waits(tmp_
             joined = run("rejoin", back.url, "--primary", b.url, "--report", str(tmp_path / "r"), "--yes")
             assert joined.returncode == 0, joined.stderr
             assert f"What was brought is safe at {b.url}" in joined.stdout
-            assert f"This registry cannot be followed: {name} follows it already" in joined.stdout
+            assert f"{b.url} cannot be followed: {name} follows it already" in joined.stdout
             assert "sigla regions dismiss" in joined.stdout
             _joins_when_there_is_room(back, b)
 
@@ -164,7 +164,7 @@ def test_of_two_that_are_served_from_copies_of_one_directory_the_newer_one_goes_
                     eventually(lambda: "another copy of this follower's directory is served" in region(b)["problem"])
                     eventually(lambda: copy.ask("GET", "/subjects").json == ["s"])
                     assert region(copy)["problem"] == ""
-            assert "stopped  This registry cannot be followed: another copy" in run("regions", b.url).stdout
+            assert f"stopped  {a.url} cannot be followed: another copy" in run("regions", b.url).stdout
             for way in ([], ["--force"]):
                 refused = run("promote", b.url, *way, "--yes")
                 assert (refused.returncode, "another copy of this follower" in refused.stderr) == (2, True)
@@ -191,7 +191,7 @@ def test_who_cannot_begin_to_follow_ends_with_a_sentence(tmp_path: Path) -> None
         return ended.stderr
 
     with other_product([]) as elsewhere:
-        assert "cannot be followed: another server answers there" in refused(elsewhere)
+        assert f"sigla: {elsewhere} cannot be followed: another server answers there" in refused(elsewhere)
     with serving(tmp_path / "a", "--auth") as a:
         for user in (wrong, small, {}):
             assert "it wants the key of an administrator: give --user NAME" in refused(a.url, **user)
@@ -221,7 +221,7 @@ def test_a_follower_whose_key_was_revoked_shows_it(tmp_path: Path) -> None:
     ):
         eventually(lambda: "\nsigla_region_stopped 1" in metrics(b, admin))
         shown = run("regions", b.url, **admin).stdout
-        assert "stopped  This registry cannot be followed: it wants the key of an administrator" in shown
+        assert f"stopped  {a.url} cannot be followed: it wants the key of an administrator" in shown
 
 
 def metrics(server: Server, user: dict[str, str]) -> str:

@@ -31,17 +31,21 @@ def refusing(body: bytes) -> AbstractContextManager[str]:
     return serving(Handler)
 
 
-def refused(body: bytes) -> NotFollowed:
+def refused(body: bytes) -> tuple[str, NotFollowed]:
+    """With the URL that was asked."""
     with refusing(body) as url, pytest.raises(NotFollowed) as caught:
         RemotePrimary(url, "", SystemClock()).told(ASKED)
-    return caught.value
+    return url, caught.value
 
 
 @pytest.mark.parametrize("reason", [*RefusedAs, None])
-def test_a_follower_hears_why_it_is_refused(reason: RefusedAs | None) -> None:
+def test_a_follower_hears_why_it_is_refused_and_tells_where(reason: RefusedAs | None) -> None:
+    """What "this registry" is at the primary, another one is where it is shown."""
     refusal = NotFollowed(why="a sentence that may be another one tomorrow", reason=reason)
-    heard = refused(json.dumps(refused_form(refusal)).encode())
-    assert (heard.reason, heard.message) == (reason, refusal.message)
+    assert refusal.message == "This registry cannot be followed: a sentence that may be another one tomorrow"
+    url, heard = refused(json.dumps(refused_form(refusal)).encode())
+    assert heard.message == f"{url} cannot be followed: a sentence that may be another one tomorrow"
+    assert heard.reason is reason
 
 
 @pytest.mark.parametrize(
@@ -49,10 +53,11 @@ def test_a_follower_hears_why_it_is_refused(reason: RefusedAs | None) -> None:
 )
 def test_what_is_not_known_is_a_refusal_like_any_other(said: object) -> None:
     """A newer release may have more reasons, and another product may answer there."""
-    heard = refused(json.dumps(said).encode())
-    assert (heard.reason, heard.message) == (None, "This registry cannot be followed: it says 422")
+    url, heard = refused(json.dumps(said).encode())
+    assert (heard.reason, heard.message) == (None, f"{url} cannot be followed: it says 422")
 
 
 def test_a_refusal_nested_without_an_end_is_one_without_words() -> None:
     """At the address of the primary anything may answer by now, and what follows asks again."""
-    assert refused(b"[" * 200_000).message == "This registry cannot be followed: it says 422"
+    url, heard = refused(b"[" * 200_000)
+    assert heard.message == f"{url} cannot be followed: it says 422"

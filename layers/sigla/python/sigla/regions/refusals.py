@@ -86,10 +86,13 @@ class RefusedAs(StrEnum):
 
 
 class NotFollowed(OperationNotPermitted):
-    text = "This registry cannot be followed: {why}"
+    """registry: the URL at which it is asked, which it does not know itself: whoever hears of it from there says it."""
 
-    def __init__(self, *, why: str, reason: RefusedAs | None = None) -> None:
-        super().__init__(why=why)
+    text = "{registry} cannot be followed: {why}"
+
+    def __init__(self, *, why: str, registry: str = "This registry", reason: RefusedAs | None = None) -> None:
+        super().__init__(registry=registry, why=why)
+        self.why = why
         self.reason = reason
 
 

@@ -57,10 +57,13 @@ def refused_form(refusal: NotFollowed) -> dict[str, Any]:
     return form | ({"reason": refusal.reason.value} if refusal.reason else {})
 
 
-def refused_of(form: Mapping[str, Any], otherwise: str) -> NotFollowed:
-    """From whatever was answered: a newer release may have more reasons. otherwise: why, where there are no words."""
-    why = str(form.get("message", "")).removeprefix(NotFollowed.text.partition("{")[0])
-    return NotFollowed(why=why or otherwise, reason=_REASONS.get(str(form.get("reason"))))
+def refused_of(form: Mapping[str, Any], registry: str, otherwise: str) -> NotFollowed:
+    """From whatever was answered at a URL: a newer release may have more reasons.
+
+    otherwise: why, where there are no words.
+    """
+    why = str(form.get("message", "")).removeprefix(NotFollowed(why="").message)
+    return NotFollowed(why=why or otherwise, registry=registry, reason=_REASONS.get(str(form.get("reason"))))
 
 
 _OF_ROLE = {name: type(value) for name, value in form_of_role(Role(0, RegionKind.JOINING)).items() if name != "kind"}

@@ -82,7 +82,7 @@ class RemotePrimary:
                 told = answer_pieces(self._asked(connection, COPY), PIECE)
                 first = next(told, b"")
                 if not first.startswith(_PACKED):
-                    raise NotFollowed(why=_ANOTHER)
+                    raise NotFollowed(why=_ANOTHER, registry=self.shown)
                 write(first)
                 for piece in told:
                     write(piece)
@@ -191,12 +191,13 @@ class RemotePrimary:
             said = _said(answer.read(PIECE))
         if answer.status in (401, 403):
             raise NotFollowed(
-                why="it wants the key of an administrator: give --user NAME, or set SIGLA_USER and SIGLA_SECRET"
+                why="it wants the key of an administrator: give --user NAME, or set SIGLA_USER and SIGLA_SECRET",
+                registry=self.shown,
             )
         if answer.status == 404:
-            raise NotFollowed(why=_ANOTHER)
+            raise NotFollowed(why=_ANOTHER, registry=self.shown)
         if answer.status < 500:
-            raise wire.refused_of(said, f"it says {answer.status}")
+            raise wire.refused_of(said, self.shown, f"it says {answer.status}")
         raise StoreError(f"{self.shown} answers with {answer.status}: {said.get('message', '')}")
 
 

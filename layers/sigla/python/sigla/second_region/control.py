@@ -237,7 +237,7 @@ class ServedRegion:
             changed = _carried_out_again(
                 lambda: rejoining.rejoined(self._region, there, bring=check_brought, forget=None, url=follow)
             )
-            return Joining(changed, self._why_it_waits(there))
+            return Joining(changed, self._why_it_waits(there, follow))
 
     def _known(self, url: str) -> RemoteRegion:
         """The other region of this registry. Raises RegionRefused, RemoteMisused, StoreError."""
@@ -252,14 +252,14 @@ class ServedRegion:
         if follower is not None and follower.ended:
             raise RegionRefused(why=f"Nothing was changed. {follower.how_far.problem}")
 
-    def _why_it_waits(self, there: RemoteRegion) -> str:
-        """Why the region that is to join gets no copy as yet, a sentence; empty where it does."""
+    def _why_it_waits(self, there: RemoteRegion, follow: str) -> str:
+        """Why the region that is to join gets no copy as yet, a sentence; empty where it does. follow: the URL here."""
         try:
             role, theirs = self._role(), there.role()
             if theirs is not None and role.peer != KnownBy(theirs.name):
                 check_may_follow(role, "")
         except NotFollowed as taken:
-            return as_sentence(taken)
+            return as_sentence(NotFollowed(why=taken.why, registry=follow))
         except StoreError:
             pass  # it begins anew, and does not answer for a moment
         return ""
