@@ -16,7 +16,7 @@ from tests.attack.ports import At, Between, Call, Recorder, watched
 from tests.unit.exporting.places import Place, opened_places
 from tests.unit.exporting.stories import AFTERWARDS
 from tests.unit.mirroring.conftest import furnished_data
-from tests.unit.mirroring.mirrored import Mirrored, held, told
+from tests.unit.mirroring.mirrored import Mirrored, held, meanings, told
 
 __all__ = ["furnished_data"]
 
@@ -80,6 +80,7 @@ def calls(story: str, pair: Path, scratch: Path) -> int:
         meanwhile(source, story)
         turn(source, target, recorder)
         assert held(target) == held(source)
+        assert meanings(target) == meanings(source)
     return len(recorder.calls)
 
 
@@ -98,4 +99,6 @@ def test_wherever_a_mirror_is_cut_off_the_next_one_ends_as_its_source(
             mirrored = Mirrored(source, target)
             mirrored.turn()
             mirrored.check()
+            # In a group of a directory no commit's answer is lost, and in AWS the journal function buries.
+            assert kind == "unknown" or meanings(target) == meanings(source)
             assert mirrored.turn().is_quiet

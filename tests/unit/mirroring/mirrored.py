@@ -5,7 +5,7 @@ from itertools import chain
 from typing import Any
 
 from sigla.journal.replay import State, replayed
-from sigla.model import Search
+from sigla.model import BodyKey, Schema, Search
 from sigla.ports.progress import unseen
 from sigla.upkeep import exporting
 from sigla.upkeep.mirroring import Mirror, Tally, begin
@@ -33,6 +33,12 @@ def held(place: Place) -> dict[str, Any]:
         ],
         "highest": [catalog.max_id(context) for context in (".", *catalog.contexts())],
     }
+
+
+def meanings(place: Place) -> dict[BodyKey, tuple[Schema, bool]]:
+    """What every body means, and whether it is a tombstone."""
+    bodies = ((key, place.store.bodies.get(key)) for key in place.store.inventory.bodies())
+    return {key: (body.schema, body.gone) for key, body in bodies}
 
 
 @dataclass

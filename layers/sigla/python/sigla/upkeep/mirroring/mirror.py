@@ -96,12 +96,15 @@ class Mirror:
         changed = chain.from_iterable(found.changed for found in planned.values())
         # As the source has written them: what is referenced before what refers.
         for put in sorted(changed, key=lambda put: put.offset):
-            tally.changed["version"] += write_over(self.resources, put, target_of, tally.report)
+            with self.group():
+                tally.changed["version"] += write_over(self.resources, put, target_of, tally.report)
         for subject, found in planned.items():
             if found.hidden is not None:
                 tally.changed["version"] += hide(self.resources, subject, found.hidden)
             if found.gone:
-                remove(self.resources, subject, found.gone)
+                # A directory has no one to put the tombstones later: they are there with the commit, or both are not.
+                with self.group():
+                    remove(self.resources, subject, found.gone)
                 tally.removed["version"] += len(found.gone)
 
     def _settle_ids(self, concerns: Concerns, state: State) -> None:
@@ -113,7 +116,8 @@ class Mirror:
         for put in map(puts.__getitem__, last_words(puts.values())):
             known = self.resources.catalog.id_of(*_content(put)) if _content(put) in about else put.id
             if known != put.id:
-                write_over(self.resources, put, target_of, Report(), once_more=True)
+                with self.group():
+                    write_over(self.resources, put, target_of, Report(), once_more=True)
 
     def _change_settings(self, concerns: Concerns, state: State, tally: Tally) -> None:
         """After the versions: with the last one of a subject its config goes."""
