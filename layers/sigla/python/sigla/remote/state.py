@@ -5,9 +5,11 @@ What an API does not tell is not in it: ids without a holder, settings of subjec
 global setting is set or is only the default.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from typing import Any
 from urllib.parse import quote
 
@@ -96,7 +98,7 @@ def api_of(remote: Remote) -> Api:
 def _state(remote: Remote, progress: Progress, page: int) -> State:
     api = api_of(remote)
     found = _schemas(remote, api, progress, page) if api.lists_schemas else schemas_one_by_one(remote, progress)
-    schemas = sorted(found, key=lambda each: (each.get("ts") or 0, each["version"]))
+    schemas = _as_written(remote, found, progress)
     remote.get(f"/subjects/{quote(NOBODYS, safe='')}/versions")
     contexts = [name for name in api.contexts or () if name != GLOBAL.context]
     subjects = list(dict.fromkeys(each["subject"] for each in schemas))
@@ -113,6 +115,33 @@ def _state(remote: Remote, progress: Progress, page: int) -> State:
     state = replay.replayed(record._replace(offset=offset) for offset, record in enumerate(records_found))
     keys = [BodyKey(context, id) for context, id in state.highest.items()]
     return replace(state, highest=dict(remote.many(partial(_highest, api=api), keys, "counters", progress)))
+
+
+def _as_written(remote: Remote, schemas: Sequence[Json], progress: Progress) -> list[Json]:
+    """As they were written, as far as is known. The id that stands for a content comes last of its ids (JRN-5).
+
+    Times do not tell that id: a version that is deleted gets another one.
+    """
+    ids: dict[str, set[BodyKey]] = defaultdict(set)
+    for each in schemas:
+        ids[each.get("guid") or ""].add(_body_key(each))
+    several = [guid for guid, keys in ids.items() if guid and len(keys) > len({key.context for key in keys})]
+    standing = set(chain.from_iterable(remote.many(_known_ids, several, "ids", progress)))
+
+    def order(each: Json) -> tuple[bool, int, int]:
+        return (each.get("guid"), _body_key(each)) in standing, each.get("ts") or 0, each["version"]
+
+    return sorted(schemas, key=order)
+
+
+def _body_key(schema: Json) -> BodyKey:
+    return BodyKey(names.subject(schema["subject"]).context, schema["id"])
+
+
+def _known_ids(remote: Remote, guid: str) -> list[tuple[str, BodyKey]]:
+    """By which id a content is known in each context; nothing where the registry does not tell that."""
+    found = remote.find(f"/schemas/guids/{quote(guid, safe='')}/ids") or ()
+    return [(guid, BodyKey(each["context"], each["id"])) for each in found]
 
 
 def _schemas(remote: Remote, api: Api, progress: Progress, page: int) -> list[Json]:
