@@ -4,7 +4,7 @@ import threading
 
 from sigla.errors import StoreError
 from sigla.ports.primary import NextAsked
-from sigla.regions.follower import WAIT_MS
+from sigla.regions.follower import STOPPED, WAIT_MS
 from tests.unit.regions.test_following import pair
 
 
@@ -26,3 +26,26 @@ def test_an_answer_is_asked_for_at_once() -> None:
         assert enough.wait(30)
         follower.stop(5)
         assert waits[:4] == [0, WAIT_MS, 0, WAIT_MS]
+
+
+def test_an_answer_that_was_not_foreseen_is_told_once_and_the_primary_is_asked_again() -> None:
+    """A follower whose thread has ended would follow nothing any more, and say that all is well."""
+    with pair() as each:
+        asked, enough = list[NextAsked](), threading.Event()
+
+        def link(said: NextAsked) -> None:
+            asked.append(said)
+            if len(asked) == 4:
+                enough.set()
+            if len(asked) < 3:
+                raise OverflowError("a number that no table can hold")
+
+        each.link = link
+        follower = each.follower()
+        follower.start()
+        assert enough.wait(30)
+        follower.stop(5)
+        assert follower.how_far.problem == ""
+        assert [line["event"] for line in each.lines] == [STOPPED, "failure"]
+        assert "OverflowError" in each.lines[0]["why"]
+        assert "no table" not in str(each.lines), "it might quote a schema"

@@ -10,6 +10,7 @@ from typing import Any, Final
 from sigla.backoff import Backoff
 from sigla.errors import Closed, StoreError
 from sigla.model import SchemaId
+from sigla.observe import failure
 from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked, NextTold, Offer, Primary
 from sigla.ports.regions import Region
@@ -135,7 +136,7 @@ class RegionFollower:
         while not self._over.is_set():
             try:
                 self.turn()
-            except (StoreError, NotFollowed) as problem:
+            except Exception as problem:  # noqa: BLE001 - whatever it is, it is told, and the primary is asked again
                 if self._over.is_set():
                     return
                 reason = problem.reason if isinstance(problem, NotFollowed) else None
@@ -229,7 +230,8 @@ class RegionFollower:
 
     def _note(self, problem: Exception, reason: RefusedAs | None) -> None:
         """Tells it once, until it is another one."""
-        words = problem.message if isinstance(problem, NotFollowed) else str(problem)
+        is_foreseen = isinstance(problem, StoreError | NotFollowed)
+        words = str(problem) if is_foreseen else f"a failure that was not foreseen ({type(problem).__qualname__})"
         with self._changed:
             told, self._problem = self._problem, words
             self.given_up |= reason is RefusedAs.GIVEN_UP
@@ -237,6 +239,8 @@ class RegionFollower:
         if told != words:
             again = "when it is started again" if reason is RefusedAs.SERVED_TWICE else "in some seconds"
             self._tell({"event": STOPPED, "why": words, "again": again})
+            if not is_foreseen:
+                self._tell(failure(problem, request_id=""))
 
 
 class Diverged(StoreError):
