@@ -10,6 +10,7 @@ from itertools import count, islice
 from typing import Final
 
 from sigla.errors import StoreError
+from sigla.keys import LONGEST_NAME
 from sigla.model import SchemaId
 from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked, NextTold, Offer
@@ -24,6 +25,8 @@ AT_ONCE: Final = 200
 """Commits of an answer."""
 CEILINGS_AT_ONCE: Final = 3
 """Contexts of which an answer tells how far ids are given: the next question repeats them, and has to be short."""
+NAMES_AT_ONCE: Final = LONGEST_NAME
+"""Bytes of their names, if they are several: six characters of a question may stand for one."""
 BYTES_AT_ONCE: Final = 4 * 2**20
 """After so many an answer ends."""
 PATIENCE_S: Final = 2.0
@@ -102,7 +105,10 @@ class PolledFollower:
     def wanted(self) -> dict[str, SchemaId]:
         """Some ceilings that it should know."""
         with self._changed:
-            return dict(islice(self._wanted.items(), CEILINGS_AT_ONCE))
+            some = dict(islice(self._wanted.items(), CEILINGS_AT_ONCE))
+        while len(some) > 1 and sum(len(context.encode()) for context in some) > NAMES_AT_ONCE:
+            some.popitem()
+        return some
 
     @property
     def offer(self) -> Offer | None:
