@@ -36,6 +36,17 @@ def test_a_primary_that_is_closed_concludes_nothing_from_what_is_not_there(pair:
     assert pair.ask(pair.b, "GET", "/subjects").body == [":.eu:orders", "after", "orders"]
 
 
+def test_a_record_is_not_said_to_have_an_unknown_id_by_who_does_not_know_it_yet(pair: Two) -> None:
+    """The answer says so in words, with 200, of what the primary has given a moment ago."""
+    later = pair.register(pair.a, "later", "Later")
+    record = {"record": f"00{later:08x}0a6c61746572"}
+    here, there = (pair.ask(region, "POST", "/console/api/decode", record) for region in (pair.b, pair.a))
+    assert (here.status, here.body) == (there.status, there.body)
+    assert here.body["schema"]["subject"] == "later"
+    unknown = pair.ask(pair.b, "POST", "/console/api/decode", {"record": f"00{77:08x}02"})
+    assert unknown.body["failure"]["reason"] == "UNKNOWN_ID", "neither has it"
+
+
 @pytest.mark.parametrize("is_closed", [False, True], ids=["it follows", "it is closed"])
 def test_what_the_newest_versions_say_is_not_told_by_who_was_the_primary(pair: Two, *, is_closed: bool) -> None:
     """It remembers for a minute to be the primary; that another one is by now it meets in what it reads."""

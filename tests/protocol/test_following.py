@@ -145,6 +145,7 @@ def test_without_its_primary_a_follower_answers_what_it_has(tmp_path: Path) -> N
                 follower.ask("POST", "/compatibility/subjects/a/versions/latest", LONG),
                 follower.ask("DELETE", "/subjects/a"),
                 follower.ask("PUT", "/config", {"compatibility": "NONE"}),
+                follower.ask("POST", "/console/api/decode", {"record": f"00{77:08x}02"}),
             ):
                 assert answer.status == 500
                 assert answer.json["error_code"] == 50003
