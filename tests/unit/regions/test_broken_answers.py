@@ -7,6 +7,9 @@ from typing import Any
 import pytest
 
 from sigla.errors import StoreError
+from sigla.ports.primary import NextTold
+from sigla.ports.replaying import Shipment
+from sigla.regions import wire
 from sigla.remote import region
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
@@ -51,6 +54,25 @@ def test_of_an_answer_without_an_end_so_much_is_read(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(region, "MOST_BYTES", 1000)
     with answering(b'"' + b"x" * 2000 + b'"') as url, pytest.raises(StoreError, match="more than"):
         RemoteRegion(url, "", SystemClock()).report()
+
+
+def test_commits_that_are_many_bytes_are_told_to_who_brings_them_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One commit may have eight large schemas: the follower would take them."""
+    monkeypatch.setattr(region, "MOST_BYTES", 1000)
+    commit = Shipment(1, b'"' + b"x" * 2000 + b'"', {})
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, *_: Any) -> None: ...
+
+        def do_GET(self) -> None:
+            told = wire.told_bytes(NextTold([commit] if self.path.endswith("after=0") else [], 1, 0, {}))
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(told)))
+            self.end_headers()
+            self.wfile.write(told)
+
+    with serving(Handler) as url:
+        assert [*RemoteRegion(url, "", SystemClock()).rows(0)] == [commit]
 
 
 def test_an_answer_nested_without_an_end_is_of_no_registry() -> None:

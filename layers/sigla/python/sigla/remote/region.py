@@ -86,7 +86,9 @@ class RemoteRegion:
 
     def rows(self, after: int) -> Iterator[Shipment]:
         """The commits of its journal after a row, to its end."""
-        while told := wire.told_of(self._answered("GET", f"{REGION}/rows?after={after}")).shipments:
+        # As long as the follower's answers may be, over a way that may be slow.
+        limits = RemoteLimits(PATIENCE_S, COURSE_S)
+        while told := wire.told_of(self._answered("GET", f"{REGION}/rows?after={after}", limits)).shipments:
             yield from told
             after = told[-1].position
 
@@ -96,11 +98,11 @@ class RemoteRegion:
         return JournalPlace(position, str(found["hash"])) if found.get("hash") else None
 
     def _asked(self, method: str, path: str, form: object = None, *, patience_s: float = PATIENCE_S) -> dict[str, Any]:
-        found: dict[str, Any] = json.loads(self._answered(method, path, form, patience_s=patience_s))
+        limits = RemoteLimits(patience_s, patience_s, longest=MOST_BYTES)
+        found: dict[str, Any] = json.loads(self._answered(method, path, limits, form))
         return found
 
-    def _answered(self, method: str, path: str, form: object = None, *, patience_s: float = PATIENCE_S) -> bytes:
-        limits = RemoteLimits(patience_s, patience_s, longest=MOST_BYTES)
+    def _answered(self, method: str, path: str, limits: RemoteLimits, form: object = None) -> bytes:
         body = None if form is None else json.dumps(form)
         with closing(self._address.connection(limits)) as connection:
             try:
