@@ -103,6 +103,8 @@ def _line(led: Mapping[str, Any], followed: Mapping[str, Any]) -> str:
         return "A table was restored to an earlier moment: `sigla rejoin` brings it back."
     if followed.get("given_up"):
         return "The follower was given up: `sigla rejoin` has it follow again."
+    if followed.get("lapsed"):
+        return "The follower was not kept in step for too long: `sigla regions dismiss`, then `sigla rejoin` for it."
     if followed["role"] == "joining":
         if followed["copied"]:
             return "The copy is complete."

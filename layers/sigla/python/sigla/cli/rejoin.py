@@ -1,6 +1,7 @@
 """`sigla rejoin`: a region comes back that was passed over by a forced promotion."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -140,8 +141,17 @@ def _bring_missing(report: Path, old: "Address", new: "Address", regions: "TwoRe
     pair.make_way(missing)
     done = merge(missing, regions.there.bodies, Resources(here.catalog, here.bodies, here.clock), group=here.group)
     unread = (f"a commit of {shown_time(at)} cannot be read: what it did there is not here" for at in pair.unread())
-    left = [*done.left, *unread]
+    left = [*done.left, *unread, *_lapsed_told(pair.lapsed_since())]
     put_into_report(report, {"region": str(old), "commits": done.commits, "report": done.report.form(), "left": left})
     pair.mark_brought(missing)
     tell_brought(done.commits, str(old), str(new))
     return left
+
+
+def _lapsed_told(since: int) -> Iterator[str]:
+    """since: as of `RegionPair.lapsed_since`."""
+    if since:
+        yield (
+            f"commits after {shown_time(since)} may have gone from the journal of its table, where they are for 35 "
+            "days, and are not here then: the segments in its bucket have them"
+        )

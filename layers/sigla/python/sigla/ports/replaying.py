@@ -145,6 +145,10 @@ class RegionPair(Protocol):
         """Times of commits that `missing` has met, that are not here and that cannot be read; in milliseconds."""
         ...
 
+    def lapsed_since(self) -> int:
+        """Since when commits that `missing` should have met may be gone from the journal there, if they may; else 0."""
+        ...
+
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         """These are not missing any more: they came here in another way. Nor is what cannot be read: it is told.
 

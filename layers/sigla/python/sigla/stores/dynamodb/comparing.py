@@ -55,19 +55,32 @@ class Waits(NamedTuple):
     unread: int
 
 
+class _Completed(NamedTuple):
+    """at: up to which time all is here. epoch: in which it followed then; 0 where that is not known."""
+
+    at: int
+    epoch: int
+
+
 class JournalComparison:
     """here: the table that follows in the epoch of its role. Any thread may use it, one at a time.
 
-    pool: asks the parts of the other journal side by side; without it they are asked one after the other.
+    pool: asks the parts of the other journal side by side; without it they are asked one after the other. notes:
+    whether it is written down up to which time all is here: by a clock that is right, and not by that of a person.
     """
 
-    def __init__(self, here: "AwsStore", there: "AwsStore", role: Role, pool: Executor | None = None) -> None:
+    def __init__(
+        self, here: "AwsStore", there: "AwsStore", role: Role, pool: Executor | None = None, *, notes: bool = True
+    ) -> None:
         self._here = here
         self._there = there
         self._pool = pool
+        self._notes = notes
         self._places = here.tools.places
         self.is_complete = False
         """Whether all was here that the other table had when `catch_up` began."""
+        self.is_lapsed = False
+        """As `lapsed_since`, when `catch_up` began."""
         self.unread: Sequence[Key] = ()
         """Rows of the other journal that are not here and cannot be read, as of the last look that came to its end."""
         self._epoch = role.epoch
@@ -79,17 +92,34 @@ class JournalComparison:
 
     def complete_up_to(self) -> int:
         """By the row COMPLETE; before the first comparison, when the copy of the table began."""
+        return self._completed().at
+
+    def lapsed_since(self, epoch: int) -> int:
+        """When this region, which followed in that epoch, was complete last, if rows there have expired since.
+
+        Those that it lacks cannot be told any more. 0: none has.
+        """
+        return self._lapsed_since(self._completed(), epoch)
+
+    def _completed(self) -> _Completed:
         found = self._here.tools.table.get_many([self._places.complete(), self._places.copying()])
         complete, copied = found.get(self._places.complete()), found.get(self._places.copying())
-        return int(complete["at"]) if complete else copied["since"] if copied else 0
+        if complete:
+            return _Completed(int(complete["at"]), int(complete.get("epoch", 0)))
+        return _Completed(copied["since"] if copied else 0, 0)
+
+    def _lapsed_since(self, completed: _Completed, epoch: int) -> int:
+        first = position_at(completed.at - journal.LATE_MS, "")
+        return 0 if completed.epoch != epoch or self._there.journal.reaches(first) else completed.at
 
     def catch_up(self, until: float, *, back_ms: int = FAR_MS) -> Counter[Verdict]:
         """Carries out what is missing here. until: when to leave the rest to the next call, by `Clock.elapsed`.
 
         back_ms: so far it looks back from where this region was complete. Raises NotAllowed, StoreError.
         """
-        clock, begun = self._here.clock, self._here.clock.now()
-        since = max(0, self.complete_up_to() - back_ms)
+        clock, begun, completed = self._here.clock, self._here.clock.now(), self._completed()
+        since = max(0, min(completed.at, begun) - back_ms)
+        self.is_lapsed = bool(self._lapsed_since(completed, self._epoch))
         verdicts = deliver([], self.replayer)
         missing = self.missing(since)
         while some := list(islice(missing, MOST_READ)):
@@ -97,7 +127,7 @@ class JournalComparison:
             if clock.elapsed() >= until:
                 return verdicts
         is_all_done = verdicts.keys() <= {Verdict.CARRY_OUT, Verdict.KNOWN} or next(self.missing(since), None) is None
-        if is_all_done and not self.unread:
+        if is_all_done and not self.unread and not self.is_lapsed:
             self._note(begun)
             self.is_complete = True
         return verdicts
@@ -134,9 +164,14 @@ class JournalComparison:
         return Waits(len(aside), oldest, sum(1 for _ in self.replayer.apart()), len(self.unread))
 
     def _note(self, at: int) -> None:
-        later = Condition("attribute_not_exists(#at) OR #at < :at", {"at": at})
+        """A time that has not come yet is of a clock that was wrong."""
+        if not self._notes:
+            return
+        later = Condition(
+            "attribute_not_exists(#at) OR #at < :at OR #at > :ahead", {"at": at, "ahead": at + journal.LATE_MS}
+        )
         try:
-            self._here.tools.table.update(update(self._places.complete(), {"at": at}, when=later))
+            self._here.tools.table.update(update(self._places.complete(), {"at": at, "epoch": self._epoch}, when=later))
         except Cancelled:
             return
 

@@ -68,7 +68,7 @@ class TablePair:
         self._seen: Role | None = None
         """The role there, before it was asked what is missing here."""
         self._numbers = there.catalog.numbers, here.catalog.numbers
-        self._comparison = JournalComparison(here, there, role)
+        self._comparison = JournalComparison(here, there, role, notes=False)
 
     @property
     def drain(self) -> Drain:
@@ -95,7 +95,8 @@ class TablePair:
     def missing(self) -> Iterator[Shipment]:
         """Since an hour before this region was complete the last time."""
         self._seen = self._there.fence.read()
-        return self._comparison.missing(max(0, self._comparison.complete_up_to() - FAR_MS))
+        until = min(self._comparison.complete_up_to(), self._clock.now())
+        return self._comparison.missing(max(0, until - FAR_MS))
 
     def make_way(self, shipments: Sequence[Shipment]) -> None:
         here, _ = self._stores
@@ -112,6 +113,9 @@ class TablePair:
 
     def unread(self) -> Sequence[int]:
         return sorted(keys.journal_at(sk) for _, sk in self._comparison.unread)
+
+    def lapsed_since(self) -> int:
+        return self._comparison.lapsed_since(self._seen.epoch) if self._seen else 0
 
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         mark_brought(self._there, self._seen, shipments, self._comparison.unread)

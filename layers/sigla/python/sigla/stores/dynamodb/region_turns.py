@@ -7,7 +7,8 @@
     joining     it goes on with the copy of the other region's table, and follows once that is complete
     follower    it compares the two journals, and carries out what is missing here: of the last minutes, and with
                 `far` of the last hour
-                neither does anything once its primary has given it up
+                neither does anything once its primary has given it up. One that has compared nothing for as long as
+                rows of the journal are kept never is complete again: some may have gone that it lacks
     restored    nothing, before it has rejoined; nor does one whose other region was restored
     no role     nothing
 
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 WORK_MS: Final = 50_000
 """How long a turn works: the next one comes after a minute, and goes on."""
-STOPS: Final = ("closed", "forgotten", "elsewhere", "given_up", "restored")
+STOPS: Final = ("closed", "forgotten", "elsewhere", "given_up", "restored", "lapsed")
 """What keeps a region from being kept in step until a person looks at it, as a turn tells it."""
 COUNTED: Final = (Verdict.CARRY_OUT, Verdict.EARLY, Verdict.DIVERGES, Verdict.UNKNOWN)
 
@@ -181,6 +182,7 @@ class RegionTurns:
             "apart": waits.apart,
             "behind_ms": max(0, now - comparison.complete_up_to()),
             **({"unread": waits.unread} if waits.unread else {}),
+            **({"lapsed": True} if comparison.is_lapsed else {}),
         }
 
 

@@ -67,6 +67,10 @@ class DirectoryPair:
         """In a journal of one order nothing goes on behind a row that cannot be read."""
         return ()
 
+    def lapsed_since(self) -> int:
+        """Its rows are kept for ever."""
+        return 0
+
     def mark_brought(self, shipments: Sequence[Shipment]) -> None:
         """They are met again, and found."""
 
