@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
@@ -10,14 +10,17 @@ import pytest
 
 from sigla import second_region
 from sigla.auth.guesses import Guesses
+from sigla.errors import StoreError
 from sigla.model import Subject
-from sigla.ports.regions import RegionControl, RegionReport
+from sigla.ports.regions import BroughtBack, RegionControl, RegionReport
 from sigla.ports.replaying import Shipment
 from sigla.regions.installed import Installed
 from sigla.regions.nouns import KnownBy, RegionKind, Role
+from sigla.regions.refusals import RegionNotDone
 from sigla.regions.replay import JournalPlace
 from sigla.registry import Registry
-from sigla.second_region import control
+from sigla.second_region import control, under_way
+from sigla.second_region.under_way import WorkUnderWay
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock, a_draft, a_text
 from tests.served_region import region_alone
@@ -116,3 +119,65 @@ def test_another_course_goes_on_while_a_region_is_brought(regions: Regions) -> N
         finally:
             goes_on.set()
         assert brought.result(PATIENCE_S).commits == 1
+
+
+def test_who_asks_for_what_is_under_way_gets_what_comes_of_it(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A client waits for ten minutes, and asks again: nothing is brought once more for it."""
+    register(regions.old, 1)
+    is_read, is_waited_for, readings = threading.Event(), threading.Event(), list[None]()
+
+    class Watched(Future[BroughtBack]):
+        def result(self, timeout: float | None = None) -> BroughtBack:
+            is_waited_for.set()
+            return super().result(timeout)
+
+    def reading() -> None:
+        readings.append(None)
+        is_read.set()
+        assert is_waited_for.wait(PATIENCE_S)
+
+    monkeypatch.setattr(under_way, "Future", Watched)
+    regions.back.reading = reading
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(regions.control.bring, URL)
+        assert is_read.wait(PATIENCE_S)
+        again = pool.submit(regions.control.bring, URL)
+        assert first.result(PATIENCE_S) == again.result(PATIENCE_S)
+    assert first.result().commits == 1
+    assert len(readings) == 1
+
+
+def test_what_stops_the_one_that_was_under_way_is_told_to_all_and_the_next_one_begins(regions: Regions) -> None:
+    def reading() -> None:
+        regions.back.reading = lambda: None
+        raise StoreError("it is gone")
+
+    register(regions.old, 1)
+    regions.back.reading = reading
+    with pytest.raises(RegionNotDone, match="it is gone"):
+        regions.control.bring(URL)
+    assert regions.control.bring(URL).commits == 1
+
+
+def test_who_has_waited_for_long_is_told_that_it_goes_on() -> None:
+    """A thread of the server is not kept for a client that has left."""
+    work, goes_on, begun = WorkUnderWay[int](0), threading.Event(), threading.Event()
+
+    def slow() -> int:
+        begun.set()
+        assert goes_on.wait(PATIENCE_S)
+        return 1
+
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(work, "a", slow)
+        assert begun.wait(PATIENCE_S)
+        try:
+            with pytest.raises(TimeoutError):
+                work("a", lambda: 2)
+            assert work("b", lambda: 3) == 3
+        finally:
+            goes_on.set()
+        assert first.result(PATIENCE_S) == 1
+    assert work("a", lambda: 2) == 2, "the one before has ended"

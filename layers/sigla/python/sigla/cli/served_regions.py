@@ -3,7 +3,7 @@
 import argparse
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from sigla.cli.asking import asking
@@ -164,8 +164,7 @@ def rejoin_served(args: argparse.Namespace) -> int:
         raise Refused("Nothing was changed.")
     check_report(args.report)
     with asked_region(args, new) as region:
-        region.role()  # as `promote_served`
-        done = region.rejoin(old, args.url or new, None)
+        done = _brought(region, old, args.url or new)
         if not done["changed"]:
             print(f"{old} joins or follows already: nothing to do.")
             return 0
@@ -180,6 +179,17 @@ def rejoin_served(args: argparse.Namespace) -> int:
     else:
         print(f"{old} begins anew with a copy of {new}, and follows it. Its directory keeps what it had.")
     return int(bool(done["left"]))
+
+
+def _brought(region: "RemoteRegion", old: str, follow: str) -> dict[str, Any]:
+    """What was brought of the region at a URL, however long that takes. Raises StoreError."""
+    from sigla.remote.region import NotInTime
+
+    while True:
+        region.role()  # as `promote_served`
+        with suppress(NotInTime):
+            return region.rejoin(old, follow, None)
+        tell(f"What {old} has is still being brought.")
 
 
 def abandon_served(args: argparse.Namespace, url: str, named: str) -> int:

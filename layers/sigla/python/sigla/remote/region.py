@@ -22,7 +22,7 @@ PATIENCE_S: Final = 5.0
 COURSE_S: Final = 120.0
 """For an answer that takes a whole promotion."""
 MERGE_S: Final = 600.0
-"""For an answer that takes an import of all that a region has alone."""
+"""For an answer that takes an import of all that a region has alone; then it is asked for again."""
 MOST_BYTES: Final = 2**26
 
 
@@ -34,6 +34,10 @@ class RegionSaysNo(StoreError):
         self.status = status
 
 
+class NotInTime(StoreError):
+    """No answer came in time: what was asked may be under way there."""
+
+
 class NotARegistry(StoreError):
     """Whatever answers there is no registry of Sigla: the URL is another's, or a proxy's that does not reach one."""
 
@@ -41,8 +45,9 @@ class NotARegistry(StoreError):
 class RemoteRegion:
     """A `ports.regions.Roles`. Any thread may ask. credentials: NAME:SECRET of an administrator there, or nothing.
 
-    All raise StoreError where no answer comes, and then what was asked may be done, or not, or later; RegionSaysNo,
-    which is one, where it was refused. Raises RemoteMisused for a URL of another form.
+    All raise StoreError where no answer comes, and then what was asked may be done, or not, or later; NotInTime, which
+    is one, where it is late; RegionSaysNo, which is one, where it was refused. Raises RemoteMisused for a URL of
+    another form.
     """
 
     def __init__(self, url: str, credentials: str, clock: Clock) -> None:
@@ -109,6 +114,8 @@ class RemoteRegion:
                 connection.request(method, self._address.path + path, body, self._headers)
                 answer = connection.getresponse()
                 body_told = whole_answer(answer, limits.longest)
+            except TimeoutError as late:
+                raise NotInTime(f"{self.shown} does not answer ({late})") from late
             except (OSError, HTTPException) as silence:
                 raise StoreError(f"{self.shown} does not answer ({silence})") from silence
         try:

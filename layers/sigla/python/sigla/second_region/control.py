@@ -41,9 +41,10 @@ from sigla.regions.replay import JournalPlace, last_common
 from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
-from sigla.remote.region import NotARegistry, RemoteRegion, why_not_lost
+from sigla.remote.region import MERGE_S, NotARegistry, RemoteRegion, why_not_lost
 from sigla.remote.urls import is_url
 from sigla.second_region.keeper import RegionKeeper
+from sigla.second_region.under_way import WorkUnderWay
 from sigla.stores.sqlite.promoting import promote_by_force
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.upkeep.rejoining import Rejoined, merge
@@ -81,6 +82,7 @@ class ServedRegion:
         self._user = user
         self._installed = installed
         self._one_at_a_time = threading.Lock()
+        self._brings = WorkUnderWay[BroughtBack](MERGE_S + 60)  # whoever asked has left by then, and asks again
         self._one_brings = threading.Lock()
         """All that a region has alone is in memory meanwhile."""
 
@@ -206,6 +208,12 @@ class ServedRegion:
             return Promoted(done.role, done.changed, other=follower)
 
     def bring(self, url: str) -> BroughtBack:
+        try:
+            return self._brings(url, partial(self._bring, url))
+        except TimeoutError:
+            raise RegionNotDone(why=f"What {url} has is still being brought. Run it again.") from None
+
+    def _bring(self, url: str) -> BroughtBack:
         """It may take minutes, and no other course waits for it: each commit looks whether this is the primary."""
         with _told_as_api(), self._one_brings:
             there = self._known(url)
