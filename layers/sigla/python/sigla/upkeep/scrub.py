@@ -20,10 +20,9 @@ from sigla.ports.inventory import UNFIT
 from sigla.ports.journal import Journal
 from sigla.ports.store import Store
 from sigla.ports.subjects import VersionKey
-from sigla.registry.steps.numbering import CLEAR
 from sigla.rules import names
 from sigla.rules.guid import guid_of, is_guid_of
-from sigla.upkeep import kept_exporters, kept_histories, kept_records
+from sigla.upkeep import counters, kept_exporters, kept_histories, kept_records
 from sigla.upkeep.flaws import KINDS, Flaw
 from sigla.upkeep.told_rows import told_rows
 
@@ -273,13 +272,6 @@ def _reference_missing(look: _Look, flaw: Flaw) -> bool:
     return target is not None and not look.is_there(BodyKey(target.context, target.id))
 
 
-def _counter_behind(look: _Look, flaw: Flaw) -> bool:
-    """Only where registrations will soon meet what is taken: an operator may have set numbering back on purpose."""
-    counter = look.store.catalog.max_id(flaw.context)
-    above = look.store.bodies.next_above(BodyKey(flaw.context, counter))
-    return any(counter < (id or 0) <= counter + CLEAR for id in (flaw.id, above))
-
-
 def _row_missing(look: _Look, flaw: Flaw) -> bool:
     return look.row(flaw.owner, flaw.version or Version(0)) is None
 
@@ -372,7 +364,7 @@ _CHECKS: Mapping[str, Callable[[_Look, Flaw], bool]] = {
     "HASH_MISMATCH": _mismatch,
     "REFERENCE_MISSING": _reference_missing,
     "POINTER_ASTRAY": _pointer_astray,
-    "COUNTER_BEHIND": _counter_behind,
+    "COUNTER_BEHIND": lambda look, flaw: counters.is_behind(look.store, flaw),
     JOURNAL_AHEAD: _row_missing,
     "TOMBSTONE_HELD": _tombstone_held,
     "TOMBSTONE_MISSING": _tombstone_missing,
