@@ -12,11 +12,20 @@ const DID = {
   CONFIG: ["changed its config", "removed its config"],
   MODE: ["changed its mode", "removed its mode"],
   ASSOC: ["associated a topic with it", "ended the association with a topic"],
+  CONTEXT: ["made the context", "deleted the context"],
+  KEK: ["changed the KEK", "deleted the KEK"],
+  DEK: ["changed a DEK under the KEK", "deleted a DEK under the KEK"],
+  EXPORTER: ["changed the exporter", "deleted the exporter"],
+  NUMBERING: ["set where ids go on", ""],
+  BURIED: ["imported the id of a version that was deleted", ""],
 };
 
-/** What was done, in words. @param {any} about */
-function done(about) {
-  if (about.type === "SCHEMA") return `${about.gone ? "deleted" : "registered"} version ${about.version}`;
+/** What was done, in words. @param {any} about @param {string} [change] as the journal calls the commit */
+function done(about, change) {
+  if (about.type === "SCHEMA") {
+    const isForGood = about.gone && change?.endsWith("Purged");
+    return `${about.gone ? "deleted" : "registered"} version ${about.version}${isForGood ? " for good" : ""}`;
+  }
   const [did, undid] = DID[about.type] ?? [about.type.toLowerCase().replaceAll("_", " "), ""];
   return about.gone && undid ? undid : did;
 }
@@ -28,8 +37,8 @@ export function Entries({ entries, label, hasSubjects }) {
           (entry) => html`<tr key=${entry.commit}>
             <td><${Time} at=${entry.at} /></td>
             <td><${Author} of=${entry} /></td>
-            <td class="did">${entry.about.map((/** @type {any} */ each) => html`<div>${done(each)}</div>`)}${entry.more && html`<div>and ${entry.more} more</div>`}</td>
-            ${hasSubjects && html`<td>${entry.about.map((/** @type {any} */ each) => html`<div><${Of} about=${each} /></div>`)}</td>`}
+            <td class="did">${entry.about.map((/** @type {any} */ each) => html`<div>${done(each, entry.change)}</div>`)}${entry.more && html`<div>and ${entry.more} more</div>`}</td>
+            ${hasSubjects && html`<td class="of">${entry.about.map((/** @type {any} */ each) => html`<div><${Of} about=${each} /></div>`)}</td>`}
           </tr>`,
         )}
     <//>

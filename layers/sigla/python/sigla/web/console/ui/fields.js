@@ -48,8 +48,8 @@ function Tree({ fields, subject }) {
     ${shown.length
       ? html`<${Table} label="Fields" class="fields" head=${["Field", "Type", "Since", "Meaning"]}>
               ${shown.slice(0, MOST_SHOWN).map(
-                (each) => html`<tr key=${each.path}>
-                  <th scope="row" class=${`depth-${Math.min(each.depth, 8)}`}>${each.name}${["field", "property"].includes(each.what) ? "" : html` <span class="hint">${each.what}</span>`}</th>
+                (each) => html`<tr key=${each.path} class=${`depth-${Math.min(each.depth, 8)}`}>
+                  <th scope="row">${each.name}${["field", "property"].includes(each.what) ? "" : html` <span class="hint">${each.what}</span>`}</th>
                   <td class="code">${each.type}</td>
                   <td>${each.since ? html`<${Link} to=${`subjects/${segment(subject)}/versions/${each.since}`}>version ${each.since}<//>` : html`<span class="hint">long ago</span>`}</td>
                   <td>${each.doc}</td>
