@@ -75,6 +75,13 @@ def test_a_restricted_key_sees_its_own_and_is_told_why_not_others(opened: Opens,
         expect(page.get_by_text("40301").first).to_be_visible()
 
 
+def test_an_address_of_no_version_shows_none(registry: Server, opened: Opens) -> None:
+    page = opened(registry, "subjects/customers-value/versions/latest")
+    expect(page.get_by_role("heading", name="Version 2", exact=True)).to_be_visible()
+    page.goto(f"{registry.url}/console/subjects/customers-value/versions/two")
+    expect(page.get_by_role("alert")).to_have_text("There is no version two of this subject.")
+
+
 def test_an_answer_of_another_shape_is_not_shown_as_nothing(registry: Server, opened: Opens) -> None:
     """What stands before a registry may answer with JSON of its own."""
 

@@ -47,8 +47,8 @@ function listOf(subject) {
 
 /** @param {{subject: string, first: VersionPart, wanted?: string}} given */
 function Whole({ subject, first, wanted }) {
-  const number = Number(wanted) || 0;
-  const shown = number || (first.latest ?? (wanted ? 0 : first.found[0]?.version ?? 0));
+  const newest = first.latest ?? (wanted ? 0 : first.found[0]?.version ?? 0);
+  const shown = wanted && wanted !== "latest" ? Number(wanted) || 0 : newest;
   const at = first.found.findIndex((each) => each.version === shown);
   const before = first.near?.length ? first.near[1] : at < 0 ? undefined : first.found[at + 1];
   const isThere = at >= 0 || shown === first.latest || Boolean(first.near?.length);
