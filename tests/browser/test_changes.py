@@ -64,6 +64,12 @@ def test_a_new_version_is_refused_mended_and_registered(come: Come, bench: Regis
     expect(verdict).to_contain_text("READER_FIELD_MISSING_DEFAULT_VALUE")
     expect(verdict).to_contain_text("Give the field note a default.")
     expect(button(page, "Register")).to_be_disabled()
+    way.write(
+        text(page),
+        record(named(name), *TWO, field("note", "string")).replace(', {"name": "note"', ',\n{\n"name": "note"'),
+    )
+    expect(button(page, "Line 3, column 1")).to_be_visible()
+    expect(page.locator(".gutter .marked")).to_have_text("3")
     way.write(text(page), record(named(name), *TWO, field("note", "string", default="")))
     expect(verdict).to_contain_text("It would be accepted, as version 2, with a new id")
     way.choose(button(page, "Register"))
@@ -113,6 +119,18 @@ def test_what_a_change_means_for_old_and_new_readers(come: Come, bench: Registry
     expect(verdict).to_contain_text("Refused: 2 problems")
     expect(verdict).to_contain_text("FULL_TRANSITIVE, against all versions up to 1")
     expect(verdict).to_contain_text("New readers may fail on what version 1 wrote.")
+
+
+def test_the_same_schema_with_other_metadata_is_said_to_be_that(opened: Opens, bench: Registry, name: str) -> None:
+    """A config adds them, and what is written has none."""
+    register(bench, name, record(named(name), *TWO))
+    bench.ask("PUT", f"/config/{name}", {"defaultMetadata": {"properties": {"owner": "crm"}}})
+    page = opened(bench, f"subjects/{name}/edit")
+    verdict = page.get_by_role("region", name="Verdict")
+    expect(verdict).to_contain_text("Its schema is that of version 1. It would have other metadata or rules")
+    text(page).fill(record(named(name), *TWO, field("note", "string", default="")))
+    expect(verdict).not_to_contain_text("Its schema is that of")
+    expect(verdict).to_contain_text("It would be accepted, as version 2")
 
 
 def test_the_place_of_a_problem_is_where_the_cursor_goes(come: Come, bench: Registry, name: str) -> None:

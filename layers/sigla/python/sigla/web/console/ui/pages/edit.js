@@ -2,7 +2,7 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { counted, follow, Heading, Link, Name, Problem, split, tellDone, Waiting } from "../parts.js";
-import { ask, change, draftOf, GIVEN_UP_MS, keepDraft, query, segment, useAsked, useCaller } from "../registry.js";
+import { ask, change, draftOf, Failure, GIVEN_UP_MS, keepDraft, query, segment, useAsked, useCaller } from "../registry.js";
 import { Change } from "../changes.js";
 import { Editor } from "../editor.js";
 import { References } from "../references.js";
@@ -12,7 +12,7 @@ import { fromWhere } from "../scope_settings.js";
 import { Findings, FindingsOfStored, Texts } from "./diff.js";
 
 /** @typedef {{name: string, subject: string, version: number}} Reference */
-/** @typedef {{text: string, type: string, references: Reference[], normalize: boolean}} Draft */
+/** @typedef {{text: string, type: string, references: Reference[], normalize: boolean, since: number}} Draft since: the newest version when it was begun; 0 without one */
 
 /** What a new schema begins as. @type {Record<string, string>} */
 const BEGINNINGS = {
@@ -60,12 +60,12 @@ function Edit({ subject, type }) {
     ${latest.failure && !isNew && html`<${Problem} failure=${latest.failure} again=${latest.again} />`}
     ${latest.value === undefined && !latest.failure
       ? html`<${Waiting} isSlow=${latest.isSlow} />`
-      : html`<${Written} key=${latest.value ? "" : type} subject=${subject} latest=${latest.value} type=${type} />`}
+      : html`<${Written} key=${latest.value ? "" : type} subject=${subject} latest=${latest.value} lookAgain=${latest.again} type=${type} />`}
   `;
 }
 
-/** @param {{subject: string, latest?: any, type: string}} given latest: the newest version, where there is one */
-function Written({ subject, latest, type }) {
+/** @param {{subject: string, latest?: any, lookAgain: () => void, type: string}} given latest: the newest version, where there is one. lookAgain: asks for it anew */
+function Written({ subject, latest, lookAgain, type }) {
   const [draft, setDraft] = useState(/** @type {Draft} */ (draftOf(subject) ?? begun(latest, type)));
   const judged = useVerdict(subject, draft);
   const editor = useRef(/** @type {HTMLTextAreaElement | undefined} */ (undefined));
@@ -82,7 +82,16 @@ function Written({ subject, latest, type }) {
     setDraft(begun(latest, type));
   };
   const problems = judged.verdict?.problems ?? [];
+  const lines = draft.text.split("\n");
+  const newest = latest?.version ?? 0;
+  const isPassed = newestOf(judged.verdict) > newest;
+  useEffect(() => {
+    if (isPassed) lookAgain();
+  }, [isPassed]);
+  const missed = newest > draft.since ? newest : 0;
+  const isSame = judged.verdict?.new && judged.verdict.schema === latest?.schema && JSON.stringify(draft.references) === JSON.stringify(latest.references ?? []);
   return html`
+    ${missed > 0 && html`<${Missed} subject=${subject} since=${draft.since} newest=${missed} looked=${() => write({ since: newest })} />`}
     <div class="writing">
       <div class="written">
         <div class="bar">
@@ -92,13 +101,13 @@ function Written({ subject, latest, type }) {
           <button class="quiet" onClick=${() => write({ text: readable(draft.text, draft.type) })} disabled=${draft.type === "PROTOBUF"}>Lay out</button>
           <button class="quiet" onClick=${startAgain}>Start again</button>
         </div>
-        <${Editor} text=${draft.text} marked=${problems.map((/** @type {any} */ each) => each.line)} write=${(/** @type {string} */ text) => write({ text })} field=${editor} />
+        <${Editor} text=${draft.text} marked=${problems.map((/** @type {Place} */ each) => placeOf(lines, each).line)} write=${(/** @type {string} */ text) => write({ text })} field=${editor} />
       </div>
       <div class="judged">
-        <${Verdict} judged=${judged} text=${draft.text} latest=${latest} show=${(/** @type {any} */ at) => point(editor.current, at)} showOld=${setTarget} />
+        <${Verdict} judged=${judged} lines=${lines} latest=${latest} isSame=${isSame} show=${(/** @type {any} */ at) => point(editor.current, at)} showOld=${setTarget} />
         ${draft.normalize && judged.isCurrent && judged.verdict?.schema && judged.verdict.schema !== draft.text &&
         html`<p><button class="quiet" onClick=${() => write({ text: readable(judged.verdict.schema, draft.type) })}>Show the normal form</button></p>`}
-        <${Register} subject=${subject} draft=${draft} verdict=${judged.isCurrent ? judged.verdict : undefined} caller=${caller} />
+        <${Register} subject=${subject} draft=${draft} judged=${judged} missed=${missed} caller=${caller} />
       </div>
       <div class="beside">
         <${References} subject=${subject} type=${draft.type} chosen=${draft.references} choose=${(/** @type {Reference[]} */ references) => write({ references })} />
@@ -124,16 +133,38 @@ function ChangesSince({ latest, text, type, target }) {
 
 /** @param {any} latest @param {string} type @returns {Draft} */
 function begun(latest, type) {
-  if (!latest) return { text: BEGINNINGS[type], type, references: [], normalize: false };
+  if (!latest) return { text: BEGINNINGS[type], type, references: [], normalize: false, since: 0 };
   const written = latest.schemaType ?? "AVRO";
   const laidOut = readable(latest.schema, written);
   // White space alone shall not make a schema longer than a registry takes.
-  return { text: laidOut.length > LONGEST_LAID_OUT ? latest.schema : laidOut, type: written, references: latest.references ?? [], normalize: false };
+  return { text: laidOut.length > LONGEST_LAID_OUT ? latest.schema : laidOut, type: written, references: latest.references ?? [], normalize: false, since: latest.version };
 }
 
 /** @param {Draft} draft what a registration sends */
 function sent({ text, type, references }) {
   return { schema: text, schemaType: type, references };
+}
+
+/** @param {string} subject @param {Draft} draft @param {AbortSignal} [stop] @returns {Promise<any>} what the registry says of it */
+function judge(subject, draft, stop) {
+  const patience = AbortSignal.timeout(GIVEN_UP_MS);
+  const path = `console/api/subjects/${segment(subject)}/verdict${query({ normalize: draft.normalize })}`;
+  return ask(path, stop ? AbortSignal.any([stop, patience]) : patience, { method: "POST", body: sent(draft) });
+}
+
+/** The newest version that a verdict knows of; 0 where it tells of none. @param {any} verdict */
+function newestOf(verdict) {
+  return verdict?.applied?.version ?? (verdict?.new === false ? verdict.version : 0);
+}
+
+/** Says that a version was registered since a draft was begun: to register the draft would undo that. @param {{subject: string, since: number, newest: number, looked: () => void}} given */
+function Missed({ subject, since, newest, looked }) {
+  const place = `subjects/${segment(subject)}`;
+  return html`<div class="alias" role="status">
+    <p>Version ${newest} was registered since this was begun${since > 0 && html` from version ${since}`}. What it has changed is not in this text.
+      ${" "}<${Link} to=${since > 0 ? `${place}/diff/${since}/${newest}` : `${place}/versions/${newest}`}>${since > 0 ? `Version ${since} to ${newest}` : `Version ${newest}`}<//></p>
+    <p><button class="quiet" onClick=${looked}>Close</button></p>
+  </div>`;
 }
 
 const PAUSE_MS = 300;
@@ -153,17 +184,15 @@ function useSettled(value) {
  */
 function useVerdict(subject, draft) {
   const [state, setState] = useState(/** @type {any} */ ({}));
-  const body = JSON.stringify(sent(draft));
-  const of = `${body} ${draft.normalize}`;
+  const of = `${JSON.stringify(sent(draft))} ${draft.normalize}`;
   const [turn, setTurn] = useState(0);
   useEffect(() => {
     const stop = new AbortController();
     // What could not be checked is being checked now.
     setState((/** @type {any} */ before) => (before.failure ? {} : before));
-    const path = `console/api/subjects/${segment(subject)}/verdict${query({ normalize: draft.normalize })}`;
     const start = setTimeout(async () => {
       try {
-        setState({ of, verdict: await ask(path, AbortSignal.any([stop.signal, AbortSignal.timeout(GIVEN_UP_MS)]), { method: "POST", body: JSON.parse(body) }) });
+        setState({ of, verdict: await judge(subject, draft, stop.signal) });
       } catch (failure) {
         if (!stop.signal.aborted) setState({ of, failure });
       }
@@ -178,29 +207,38 @@ function useVerdict(subject, draft) {
 
 /** @typedef {import("../places.js").Place} Place */
 
+/** @param {Place} at */
+function isBeginning({ line, column }) {
+  return line === 1 && column === 1;
+}
+
+/** Where a problem is shown. @param {string[]} lines @param {Place} at */
+function placeOf(lines, at) {
+  const told = telling(lines, at);
+  return isBeginning(at) ? { ...at, says: told.says } : told;
+}
+
 /**
- * @param {{judged: any, text: string, latest?: any, show: (place: Place) => void, showOld: (target: import("./diff.js").Target) => void}} given
- *   latest: the newest version. show, showOld: goes to a place in what is written, and in that version
+ * @param {{judged: any, lines: string[], latest?: any, isSame: boolean, show: (place: Place) => void, showOld: (target: import("./diff.js").Target) => void}} given
+ *   latest: the newest version. isSame: its schema and references are these. show, showOld: goes to a place in what is written, and in that version
  */
-function Verdict({ judged, text, latest, show, showOld }) {
+function Verdict({ judged, lines, latest, isSame, show, showOld }) {
   const { verdict, failure, isCurrent, again } = judged;
-  const lines = text.split("\n");
-  const placeOf = (/** @type {Place} */ each) => telling(lines, each);
   return html`<section class=${`verdict ${verdict ? (verdict.accepted ? "good" : "bad") : ""} ${isCurrent ? "" : "stale"}`} aria-labelledby="verdict">
     <h2 id="verdict">Verdict</h2>
     <div role="status">
       ${!isCurrent && html`<p class="hint waiting">Checking …</p>`}
       ${verdict && html`<p class="fact">${summary(verdict)}</p>`}
     </div>
+    ${isSame && html`<p>Its schema is that of version ${latest.version}. It would have other metadata or rules, as the config demands.</p>`}
     ${verdict?.applied && html`<${Rule} applied=${verdict.applied} />`}
     ${failure && html`<p>It cannot be checked.</p><${Problem} failure=${failure} again=${again} />`}
     ${verdict && !verdict.accepted &&
     html`<ol class="problems">
       ${verdict.problems.map((/** @type {any} */ each) => {
-        const place = placeOf(each);
-        const isBeginning = each.line === 1 && each.column === 1;
+        const place = placeOf(lines, each);
         return html`<li>
-          <p><button class="quiet" onClick=${() => show(isBeginning ? each : place)}>${isBeginning ? "At the beginning" : `Line ${place.line}, column ${place.column}`}</button> <span class="code">${each.rule}</span></p>
+          <p><button class="quiet" onClick=${() => show(place)}>${isBeginning(each) ? "At the beginning" : `Line ${place.line}, column ${place.column}`}</button> <span class="code">${each.rule}</span></p>
           <p>${each.message}</p>
           ${each.against && html`<p class="hint">${each.reader === "old" ? `Version ${each.against} cannot read data of this schema.` : `This schema cannot read data of version ${each.against}.`}</p>`}
           ${each.remedy && html`<p><strong>What would help:</strong> ${each.remedy}</p>`}
@@ -212,7 +250,7 @@ function Verdict({ judged, text, latest, show, showOld }) {
     html`<${Readers}
       applied=${verdict.applied}
       isAccepted=${verdict.accepted}
-      ofNew=${(/** @type {any[]} */ of) => html`<${Findings} of=${of} placeOf=${placeOf} show=${show} />`}
+      ofNew=${(/** @type {any[]} */ of) => html`<${Findings} of=${of} placeOf=${(/** @type {Place} */ each) => telling(lines, each)} show=${show} />`}
       ofOld=${(/** @type {any[]} */ of) =>
         html`<${FindingsOfStored} of=${of} stored=${latest?.version === verdict.applied.version ? latest : undefined} show=${(/** @type {Place} */ { line }) => showOld({ side: "old", line })} />`}
     />`}
@@ -264,14 +302,21 @@ function point(field, at) {
   field.scrollTop = Math.max(0, (at.line - 4) * parseFloat(getComputedStyle(field).lineHeight));
 }
 
-/** @param {{subject: string, draft: Draft, verdict: any, caller: any}} given */
-function Register({ subject, draft, verdict, caller }) {
+/** @param {{subject: string, draft: Draft, judged: any, missed: number, caller: any}} given missed: a version that was registered since the draft was begun; 0 without one */
+function Register({ subject, draft, judged, missed, caller }) {
+  const verdict = judged.isCurrent ? judged.verdict : undefined;
   if (!caller) return null;
   if (!caller.may.includes("write")) return html`<p class="hint">Your key does not permit to register it.</p>`;
   if (!verdict?.accepted || !verdict.new) return html`<p><button disabled>Register</button></p>`;
   const target = verdict.subject ?? subject;
   const place = `subjects/${segment(subject)}/versions`;
   const run = async () => {
+    // What is refused by now is told why by the registry itself.
+    const now = await judge(subject, draft);
+    if (now.accepted && now.version !== verdict.version) {
+      judged.again();
+      throw new Failure(0, 0, "The versions of this subject are other ones by now: look at them, then register yours.");
+    }
     const made = await change("POST", `${place}${query({ normalize: draft.normalize })}`, sent(draft));
     keepDraft(subject, undefined);
     const version = made.version ?? verdict.version;
@@ -284,6 +329,7 @@ function Register({ subject, draft, verdict, caller }) {
       ${verdict.version > 1 ? `It becomes the latest version, which is what clients get who ask for the latest.` : "It is the first version of a new subject."}
       ${verdict.id ? ` Its content keeps the id ${verdict.id}.` : " It gets a new id, which is never given again."}
     </p>
+    ${missed > 0 && html`<p class="bad-text">Version ${missed} was registered since it was begun. What that has changed is not in it.</p>`}
     ${draft.references.length > 0 && html`<p>It refers to ${counted(draft.references.length, "other schema")}.</p>`}
     ${target !== subject && html`<p>The name leads to the subject <${Name} subject=${target} />.</p>`}
     <p class="hint">It can be deleted again as long as no other schema refers to it.</p>

@@ -1,0 +1,57 @@
+"""What changes while a page is open, by another tab."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import Opens
+from tests.browser.filled import field, record, register
+from tests.protocol.clients.server import Server, serving
+
+pytestmark = pytest.mark.process
+
+KEY = field("id", "string")
+MINE, THEIRS = field("mine", "string", default=""), field("theirs", "string", default="")
+
+
+@pytest.fixture(scope="module")
+def bench() -> Iterator[Server]:
+    with serving() as server:
+        yield server
+
+
+def registering(page: Page) -> None:
+    page.get_by_role("button", name="Register", exact=True).click()
+    page.get_by_role("dialog").get_by_role("button", name="Register").click()
+
+
+def test_what_another_tab_has_registered_meanwhile_is_not_undone_unseen(bench: Server, opened: Opens) -> None:
+    """The registry takes a schema that lacks a field with a default: that it was not meant, a person alone can tell."""
+    register(bench, "shared", record("Shared", KEY))
+    page = opened(bench, "subjects/shared/edit")
+    text = page.get_by_label("Text of the schema")
+    text.fill(record("Shared", KEY, MINE))
+    expect(page.get_by_text("It would be accepted, as version 2")).to_be_visible()
+    register(bench, "shared", record("Shared", KEY, THEIRS))
+    registering(page)
+    question = page.get_by_role("dialog")
+    expect(question.get_by_role("alert")).to_contain_text("The versions of this subject are other ones by now")
+    expect(question).to_contain_text("Version 2 was registered since it was begun. What that has changed is not in it.")
+    expect(question.get_by_role("heading")).to_have_text("Register version 3 of shared?")
+    question.get_by_role("button", name="Cancel").click()
+    expect(page.get_by_role("heading", name="Changes since version 2")).to_be_visible()
+    expect(page.locator("tr.removed")).to_contain_text("theirs")
+    said = page.get_by_text("Version 2 was registered since this was begun from version 1.")
+    page.reload()
+    expect(said).to_be_visible()
+    page.get_by_role("link", name="Version 1 to 2").click()
+    expect(page.get_by_role("row", name=re.compile("added field .*theirs"))).to_be_visible()
+    page.go_back()
+    said.locator("xpath=..").get_by_role("button", name="Close").click()
+    expect(said).to_have_count(0)
+    text.fill(record("Shared", KEY, THEIRS, MINE))
+    expect(page.get_by_text("It would be accepted, as version 3")).to_be_visible()
+    registering(page)
+    expect(page.get_by_text("Version 3 is registered, with the id")).to_be_visible()
