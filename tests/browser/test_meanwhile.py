@@ -1,12 +1,12 @@
-"""What changes while a page is open, by another tab."""
+"""What changes while a page is open: by another tab, or by an answer that comes when its question is closed."""
 
 import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import Opens
+from tests.browser.conftest import Opens, settled
 from tests.browser.filled import field, record, register
 from tests.protocol.clients.server import Server, serving
 
@@ -55,3 +55,33 @@ def test_what_another_tab_has_registered_meanwhile_is_not_undone_unseen(bench: S
     expect(page.get_by_text("It would be accepted, as version 3")).to_be_visible()
     registering(page)
     expect(page.get_by_text("Version 3 is registered, with the id")).to_be_visible()
+
+
+def test_a_change_goes_on_when_its_question_is_closed_and_the_page_tells_what_came_of_it(
+    bench: Server, opened: Opens
+) -> None:
+    """Who closes it may think that nothing was done."""
+    register(bench, "slow", record("Slow", KEY))
+    held: list[Route] = []
+    page = opened(bench, None)
+    page.route(
+        "**/subjects/slow", lambda route: held.append(route) if route.request.method == "DELETE" else route.fallback()
+    )
+    page.goto(f"{bench.url}/console/subjects/slow")
+    settled(page)
+    for fails in (True, False):
+        page.get_by_role("button", name="Delete subject").click()
+        question = page.get_by_role("dialog")
+        question.get_by_role("button", name="Delete").click()
+        expect(question).to_contain_text("The registry is slow to answer; still waiting. Closing this stops nothing")
+        expect(question.get_by_role("button", name="Cancel")).to_have_count(0)
+        page.keyboard.press("Escape")
+        expect(question).to_have_count(0)
+        if fails:
+            held.pop().abort()
+            expect(page.locator(".notice.bad")).to_contain_text("Delete slow? The registry does not answer.")
+            expect(page.locator(".notice.bad")).to_contain_text("It may have made the change")
+        else:
+            held.pop().continue_()
+            expect(page.get_by_text("slow is soft-deleted, with 1 version.")).to_be_visible()
+            expect(page.locator(".notice.bad")).to_have_count(0)

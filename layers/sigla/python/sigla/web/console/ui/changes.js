@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./vendor/preact.js";
 import { asFailure, tellDone, told } from "./parts.js";
+import { SLOW_MS } from "./registry.js";
 
 /**
  * A button that asks before it does something.
@@ -28,28 +29,39 @@ function Question({ title, does, children, run, isGrave, may, close }) {
   const dialog = useRef(/** @type {HTMLDialogElement | undefined} */ (undefined));
   const [failure, setFailure] = useState(/** @type {import("./registry.js").Failure | undefined} */ (undefined));
   const [isBusy, setBusy] = useState(false);
-  useEffect(() => dialog.current?.showModal(), []);
+  const [isSlow, setSlow] = useState(false);
+  const isSeen = useRef(true);
+  useEffect(() => {
+    dialog.current?.showModal();
+    return () => void (isSeen.current = false);
+  }, []);
   const go = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const said = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
     setFailure(undefined);
     setBusy(true);
+    const slow = setTimeout(() => setSlow(true), SLOW_MS);
     try {
       const what = await run(said);
       close();
       if (what) tellDone(what);
     } catch (problem) {
-      setFailure(asFailure(problem));
+      const found = asFailure(problem);
+      if (!isSeen.current) tellDone({ text: `${title} ${told(found)}`, isBad: true });
+      setFailure(found);
       setBusy(false);
     }
+    clearTimeout(slow);
+    setSlow(false);
   };
   return html`<dialog ref=${dialog} aria-labelledby="question" onClose=${close}>
     <form onSubmit=${go}>
       <h2 id="question">${title}</h2>
       ${children}
       ${failure && html`<p class="problem" role="alert">${told(failure)}</p>`}
+      ${isSlow && html`<p class="hint" role="status">The registry is slow to answer; still waiting. Closing this stops nothing: the page tells what came of it.</p>`}
       <div class="buttons">
-        <button type="button" class="quiet" onClick=${close}>Cancel</button>
+        <button type="button" class="quiet" onClick=${close}>${isBusy ? "Close" : "Cancel"}</button>
         <button class=${isGrave ? "grave" : ""} disabled=${!may || isBusy}>${isBusy ? "Working …" : does}</button>
       </div>
     </form>

@@ -284,7 +284,7 @@ export function counted(count, one, many = `${one}s`) {
 
 // --- what was done -----------------------------------------------------------------------------------------------
 
-/** @typedef {{text: string, undo?: {label: string, run: () => Promise<any>}}} Done */
+/** @typedef {{text: string, isBad?: boolean, undo?: {label: string, run: () => Promise<any>}}} Done isBad: it was not done, or perhaps not */
 
 /** @type {Done | undefined} */
 let done;
@@ -321,7 +321,7 @@ export function Notice() {
   };
   return html`<div role="status" class="notice-place">
     ${done &&
-    html`<div class="notice">
+    html`<div class=${done.isBad ? "notice bad" : "notice"}>
       <p>${done.text}</p>
       ${done.undo && html`<button class="quiet" disabled=${isBusy} onClick=${undo}>${done.undo.label}</button>`}
       <button class="quiet" onClick=${() => tellDone(undefined)}>Close</button>

@@ -10,7 +10,7 @@ const JSON_OF_REGISTRY = "application/vnd.schemaregistry.v1+json";
 const KEY = "sigla.key";
 const TOKEN = "sigla.token";
 const EARLY_MS = 30_000;
-const SLOW_MS = 1500;
+export const SLOW_MS = 1500;
 /** Who waits longer for an answer is told that there is none. */
 export const GIVEN_UP_MS = 60_000;
 const NOT_SET = new Set([40408, 40409]);
