@@ -1,9 +1,10 @@
-"""`sigla mirror` of a registry that is only starting: it is waited for, for a minute."""
+"""`sigla mirror` of a registry that is only starting, or holds back its answers."""
 
 import os
 import signal
 from itertools import count
 from pathlib import Path
+from threading import Event
 
 import pytest
 
@@ -65,4 +66,27 @@ def test_a_signal_ends_the_waiting(data: str, monkeypatch: pytest.MonkeyPatch, c
     with behind_a_url(answered) as url:
         assert main(["mirror", url, "--data", data]) == 130
     assert "Stopped before all was here" in capsys.readouterr().err
+    assert not Path(data).exists()
+
+
+@pytest.mark.parametrize("command", ["mirror", "import"])
+@pytest.mark.parametrize("held_back", ["/contexts", "/mode"])
+def test_ctrl_c_ends_what_waits_for_an_answer(
+    command: str, held_back: str, source: Place, data: str, capsys: Captured
+) -> None:
+    """Whether one question is asked or many side by side: each is waited for half a minute, and asked four times."""
+    answered, is_over, were_late = registry(source.registry), Event(), []
+
+    def hanging(path: str, user: str) -> tuple[int, str]:
+        if path == held_back:
+            os.kill(os.getpid(), signal.SIGINT)
+            if not is_over.wait(5):
+                were_late.append(path)
+        return answered(path, user)
+
+    with behind_a_url(hanging) as url:
+        assert main([command, url, "--data", data]) == 130
+        assert capsys.readouterr().err.count("\n") == 1
+        is_over.set()
+    assert not were_late
     assert not Path(data).exists()

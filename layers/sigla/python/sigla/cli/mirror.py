@@ -56,6 +56,34 @@ class Stopped(Exception):
     """A signal came in the middle of a turn: what is here is a part of it. The next mirror compares all of it."""
 
 
+class Stop(Event):
+    """Set by the first signal; the second one is Python's own business."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._is_reading = False
+
+    def asked(self, number: int, _: object) -> None:
+        self.set()
+        signal.signal(number, signal.SIG_DFL)
+        if self._is_reading:
+            raise Stopped
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """A signal inside raises Stopped wherever it comes: a source may hold back its answer, and nothing is written.
+
+        Elsewhere it is heard between two steps.
+        """
+        self._is_reading = True
+        try:
+            if self.is_set():
+                raise Stopped
+            yield
+        finally:
+            self._is_reading = False
+
+
 def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     parser = commands.add_parser(
         "mirror",
@@ -134,15 +162,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 @contextmanager
-def _stopping() -> Iterator[Event]:
-    """Set by the first signal; the second one is Python's own business."""
-    stop = Event()
-
-    def asked(number: int, _: object) -> None:
-        stop.set()
-        signal.signal(number, signal.SIG_DFL)
-
-    before = [(each, signal.signal(each, asked)) for each in (signal.SIGINT, signal.SIGTERM)]
+def _stopping() -> Iterator[Stop]:
+    stop = Stop()
+    before = [(each, signal.signal(each, stop.asked)) for each in (signal.SIGINT, signal.SIGTERM)]
     try:
         yield stop
     finally:
@@ -150,7 +172,7 @@ def _stopping() -> Iterator[Event]:
             signal.signal(each, handler)
 
 
-def _interrupted_by(stop: Event, shown: "Progress") -> "Progress":
+def _interrupted_by(stop: Stop, shown: "Progress") -> "Progress":
     def told(what: str, done: int, total: int = 0, /) -> None:
         if stop.is_set():
             raise Stopped
@@ -159,7 +181,7 @@ def _interrupted_by(stop: Event, shown: "Progress") -> "Progress":
     return told
 
 
-def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: Event) -> int:
+def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: Stop) -> int:
     from sigla import opening
     from sigla.cli import mirror_ending, topics
     from sigla.cli.mirror_told import in_step, shown_source
@@ -167,7 +189,8 @@ def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: 
     from sigla.upkeep.importing import SIDE_BY_SIDE
 
     address = place.address(args)
-    state = source.first()
+    with stop.reading():
+        state = source.first()
     with place.explained(address), opening.writing(address, "mirror") as writing:
         place.tell_lost_catalog(writing.store, address)
         try:
@@ -201,7 +224,7 @@ class Run:
 
     source: "Source"
     mirror: "Mirror"
-    stop: Event
+    stop: Stop
     pause_s: float
     state: "State" = field(init=False)
     due: "State | None" = None
@@ -230,7 +253,8 @@ class Run:
         A source tells it once: where the turn fails, it is due, whether or not the source answers any more.
         """
         was_due = self._bring_due()
-        self.due = self.source.next()
+        with self.stop.reading():
+            self.due = self.source.next()
         return self._bring_due() or was_due
 
     def _bring_due(self) -> bool:

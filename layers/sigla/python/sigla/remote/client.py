@@ -148,6 +148,8 @@ class Remote:
                     raise NoRegistry(f"{problem} {NO_REGISTRY}")
             except (OSError, HTTPException) as silence:
                 problem = self._said_of(silence)
+                if self._interrupted:
+                    break
         raise RemoteAway(problem)
 
     def send(
@@ -234,12 +236,16 @@ class Remote:
     def many(
         self, ask: Callable[["Remote", Item], Result], items: Iterable[Item], what: str, progress: Progress
     ) -> Iterator[Result]:
-        """Side by side, in the order of the items."""
+        """Side by side, in the order of the items. After a failure, or Ctrl-C, nothing can be asked any more."""
         known = list(items)
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            for done, result in enumerate(threads.map(lambda item: ask(self, item), known), 1):
-                progress(what, done, len(known))
-                yield result
+            try:
+                for done, result in enumerate(threads.map(lambda item: ask(self, item), known), 1):
+                    progress(what, done, len(known))
+                    yield result
+            except (Exception, KeyboardInterrupt):
+                self.interrupt()  # the pool waits for the others, and a server may hold their answers back for long
+                raise
 
     def close(self) -> None:
         for connection in self._open:
