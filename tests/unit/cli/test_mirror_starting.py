@@ -1,4 +1,4 @@
-"""`sigla mirror` of a registry that is only starting, or holds back its answers."""
+"""`sigla mirror` of a registry that is only starting, or holds back its answers, and one that was cut off."""
 
 import os
 import signal
@@ -9,13 +9,15 @@ from threading import Event
 import pytest
 
 from sigla.cli import main, mirrored
+from sigla.errors import StoreError
 from sigla.remote import client
+from sigla.upkeep.importing import states
 from tests.unit.cli.answering import always, behind_a_url, registry
-from tests.unit.cli.test_mirror import at_once, data, source, subjects
+from tests.unit.cli.test_mirror import at_once, data, source, subjects, url
 from tests.unit.exporting.places import Place
 
 Captured = pytest.CaptureFixture[str]
-__all__ = ["at_once", "data", "source"]
+__all__ = ["at_once", "data", "source", "url"]
 
 NOT_YET = {
     "a registry that starts": (503, {"error_code": 50301, "message": "Not yet"}, "with status 503"),
@@ -90,3 +92,23 @@ def test_ctrl_c_ends_what_waits_for_an_answer(
         is_over.set()
     assert not were_late
     assert not Path(data).exists()
+
+
+@pytest.mark.parametrize("command", ["mirror", "import"])
+def test_what_was_cut_off_among_its_bodies_goes_on_and_is_not_taken_for_a_lost_catalog(
+    command: str, url: str, data: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    """They come first: there is no version yet, and no id was given."""
+
+    def cut_off(*_: object) -> None:
+        raise StoreError("cut off")
+
+    words = [command, url, "--data", data, *(["--once"] if command == "mirror" else [])]
+    with monkeypatch.context() as once:
+        once.setattr(states._Import, "_write", cut_off)
+        assert main(words) == 1
+    capsys.readouterr()
+    assert main(words) == 0
+    told = capsys.readouterr().err
+    assert told == "" if command == "mirror" else "If an import was cut off, it goes on when it is run again." in told
+    assert subjects(data) == [":.eu:orders", "orders"]

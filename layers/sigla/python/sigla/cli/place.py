@@ -50,9 +50,9 @@ def tell_lost_catalog(held: "Store", where: "Address") -> None:
 
     if has_lost_its_catalog(held):
         print(
-            f"sigla: {where} has bodies, but the catalog knows nothing of this registry. Check that it is the right "
-            "one. If it was lost, restore it from its backup (docs/deploy.md#restoring), or import the journal or a "
-            "dump.",
+            f"sigla: {where} has bodies, but the catalog knows nothing of this registry. If an import was cut off, it "
+            "goes on when it is run again. Else check that it is the right one. If it was lost, restore it from its "
+            "backup (docs/deploy.md#restoring), or import the journal or a dump.",
             file=sys.stderr,
         )
 
