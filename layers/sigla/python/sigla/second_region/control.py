@@ -97,11 +97,11 @@ class ServedRegion:
             how_far.problem if how_far else self._keeper.problem,
             self._installed,
             self._out(role) if role else (),
-            self._keeper.run_name,
+            self._keeper.one_writer.run_name,
         )
 
     def _out(self, role: Role) -> Sequence[Trace]:
-        heard = dict(self._keeper.heard)
+        heard = dict(self._keeper.one_writer.heard)
         return [each._replace(seen=max(each.seen, heard.get(each.url, 0))) for each in role.out]
 
     def set_role(self, seen: Role | None, role: Role) -> bool:

@@ -1,9 +1,7 @@
 """What a served registry does as its role says: it leads, or follows, or does neither, and changes while it runs."""
 
-import secrets
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -11,21 +9,19 @@ from typing import Final, Protocol, TypeGuard
 
 from sigla.errors import StoreError
 from sigla.observe import Teller
-from sigla.ports.regions import RegionReport, Roles
-from sigla.regions import promotion
+from sigla.ports.regions import Roles
 from sigla.regions.followed import PolledFollower
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
-from sigla.regions.giving import carried_out
 from sigla.regions.names import drawn_name
 from sigla.regions.nouns import Joins, KnownBy, RegionKind, Role
-from sigla.regions.refusals import NotFollowed, RoleChanged
-from sigla.regions.replay import JournalPlace
+from sigla.regions.refusals import NotFollowed
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
-from sigla.remote.urls import is_url, shown_url
-from sigla.second_region.elsewhere import url_there, writer_of
+from sigla.remote.urls import is_url
+from sigla.second_region.elsewhere import writer_of
 from sigla.second_region.failures import FailuresTold
+from sigla.second_region.one_writer import LOOKED_MS, OneWriter
 from sigla.stores.sqlite.store import EmbeddedStore
 from sigla.web.local.following import Following
 from sigla.web.local.forwarding import ForwardCounts, Forwarding, Nowhere, Sends
@@ -35,23 +31,8 @@ from sigla.web.local.role_tables import RoleTables
 LOOK_S: Final = 1.0
 """Between two looks at a region that was passed over, or that may have passed this one over."""
 LOOK_MS: Final = 1_000
-LOOKED_MS: Final = 10_000
-"""The same, where it has answered."""
 FAREWELL_S: Final = 5.0
 """For so long the end waits for what a follower carries out."""
-SILENT_MS: Final = 5_000
-"""A follower that has not asked for so long may have been promoted."""
-
-OLDER_COPY: Final = (
-    "{url} has followed this registry to commits that are not here: this directory is an older copy. Run "
-    "`sigla promote` with that URL and --force, then `sigla rejoin` with the URL of this one"
-)
-"""Why a primary takes no writes that its follower is ahead of: it would give ids of those commits once more."""
-OTHER_COPY: Final = (
-    "{url} follows {other}, which is served from another copy of this directory. Stop this server, and keep that one. "
-    "If this one has taken writes, run `sigla promote` with {url}, then `sigla rejoin` with the URL of this one"
-)
-"""Why a primary takes no writes that its follower does not follow: both would give the same ids."""
 
 ROLE: Final = "region-role"
 """The event of the line that tells what this region is from now on."""
@@ -104,7 +85,6 @@ class RegionKeeper:
         self._region: Roles = store.region
         self._tables = tables
         self._exporters = exporters
-        self._polled = polled
         self._other = other
         self._user = user
         self._served = served
@@ -114,12 +94,11 @@ class RegionKeeper:
         self._thread: threading.Thread | None = None
         self._acted_on: Role | None = None
         self._tell_failure = FailuresTold(tell, store.clock)
-        self._next_looks: dict[str, int] = {}
-        """When another region is looked at, by its URL and `Clock.elapsed`."""
+        self.one_writer = OneWriter(
+            store, polled=polled, other=other, served=served, tell=tell, tell_failure=self._tell_failure
+        )
         self._next_search = 0
         """When the region that takes writes is looked for, by `Clock.elapsed`."""
-        self.heard: dict[str, int] = {}
-        """When another region was heard of last, by its URL; in milliseconds since the epoch."""
         self.sent_to = ""
         """The URL of the region to which requests go on, where this one neither leads nor follows."""
         self.follower: RegionFollower | None = None
@@ -128,10 +107,6 @@ class RegionKeeper:
         """The URL of the primary that is to be copied, once that is so."""
         self.problem = ""
         """Why that is not so yet."""
-        self.run_name = secrets.token_hex(8)
-        """As of `RegionReport`."""
-        self._is_copy = ""
-        """Why its directory is a copy of another one, as far as that was found since the start."""
 
     def begin(self, role: Role | None, url: str) -> None:
         """Acts on the role as it stands, before the first request. url: of the primary, where the command says it.
@@ -143,7 +118,7 @@ class RegionKeeper:
         if role is not None and role.kind is not RegionKind.PRIMARY:
             role = self._named(role)
         if role is not None and role.writes:
-            self._look_at_all(role)
+            self.one_writer.look_at_all(role)
             role = self._region.role()
         if role is not None:
             self._act_on(role, None, url)
@@ -191,14 +166,14 @@ class RegionKeeper:
         if role is None:
             return
         if role != self._acted_on:
-            self._next_looks.clear()
+            self.one_writer.hear()
             self._next_search = 0
             self._act_on(role, self._acted_on)
             if _as_told(role) != _as_told(self._acted_on):
                 self._tell({"event": ROLE, "role": role.kind.value, "epoch": role.epoch, "writes": role.writes})
             self._acted_on = role  # what failed halfway is done again with the next look
         if role.writes:
-            self._look_across(role)
+            self.one_writer.look_across(role)
         else:
             self._look_for_writer(role)
         if begins_anew(role) and not self.begins_anew and self._may_copy(role):
@@ -295,82 +270,6 @@ class RegionKeeper:
             forwarding, complete_at, reaches, News(), clock, has_alone=True, comes_back=lambda: False, pair=role.pair
         )
 
-    # --- the other region --------------------------------------------------------------------------------------------
-
-    def _look_at_all(self, role: Role) -> None:
-        """Before the first request: no write is taken here while a region answers that is to take it."""
-        urls = [url for url in role.elsewhere if is_url(url)]
-        if urls:
-            with ThreadPoolExecutor(len(urls), "sigla-looks") as looks:
-                found = [looks.submit(self._close_passed_over, role, url) for url in urls]
-            for problem in filter(None, (each.exception() for each in found)):
-                self._tell_failure(problem)
-
-    def _look_across(self, role: Role) -> None:
-        """Who was passed over by force is closed: by itself, where it hears of a greater epoch, or by the other one.
-
-        One region at a time: a machine that is gone lets a look wait.
-        """
-        ago = self._polled.asked_ms_ago
-        is_followed = ago is not None and ago <= SILENT_MS
-        urls = [url for url in role.elsewhere if is_url(url) and not (is_followed and url == role.at)]
-        due = [url for url in urls if self._store.clock.elapsed() >= self._next_looks.get(url, 0)]
-        if due:
-            url = min(due, key=lambda url: self._next_looks.get(url, 0))
-            is_slow = url in [each.url for each in role.abandoned]
-            try:
-                is_slow |= self._close_passed_over(role, url)
-            finally:  # the others have their turn, whatever fails at this one
-                self._next_looks[url] = self._store.clock.elapsed() + (LOOKED_MS if is_slow else 1)
-
-    def _close_passed_over(self, role: Role, url: str) -> bool:
-        """Whether another region answers at the URL. If both take writes, one is closed, and told of the other."""
-        try:
-            other = self._other(url)
-            report = other.report()
-            found = report.role
-            if found is None or not found.is_of(role):  # another registry has that address by now
-                return False
-            self.heard[url] = self._store.clock.now()
-            is_primary = found.kind is RegionKind.PRIMARY
-            if found.epoch > role.epoch or (is_primary and found.outranks(role)):
-                carried_out(promotion.closed(self._region, role.epoch, at=url if is_primary else ""))
-            elif found.follows(role):
-                if why := self._why_a_copy(role, url, report):
-                    self._is_copy = why
-                    self._tell({"event": STOPPED, "why": why, "again": "after that"})
-                    carried_out(promotion.closed(self._region, role.epoch, lacks=True))
-                return report.behind is not None and not report.problem  # else it may soon follow another copy
-            elif is_primary and role.outranks(found):
-                at = url_there(self._served, url)
-                if found.open or (at and at != found.at and not found.token):
-                    carried_out(promotion.closed(other, role.epoch, at=at))
-        except (StoreError, RemoteMisused, RoleChanged):
-            return False
-        return True
-
-    def _why_a_copy(self, role: Role, url: str, follower: RegionReport) -> str:
-        """Why this directory is a copy of that which the follower at a URL knows; empty where none is known."""
-        where = follower.role.peer.url if follower.role else ""
-        # It may be the URL of this server, which answers nothing before it has begun; nor does it tell the follower.
-        has_begun = self._acted_on is not None or not follower.problem
-        if has_begun and where != url_there(self._served, url) and self._is_served_at(where, role):
-            return OTHER_COPY.format(url=shown_url(url), other=shown_url(where))
-        return OLDER_COPY.format(url=shown_url(url)) if self._lacks(follower.journal) else ""
-
-    def _is_served_at(self, url: str, role: Role) -> bool:
-        """Whether another server answers there as this primary."""
-        with suppress(StoreError, RemoteMisused):
-            there = self._other(url).report()
-            found = there.role
-            is_alike = found is not None and found.writes and found.is_of(role) and found.epoch == role.epoch
-            return is_alike and there.run != self.run_name
-        return False
-
-    def _lacks(self, there: JournalPlace) -> bool:
-        """Whether another journal goes on where this one does not. It was read before: what comes meanwhile is here."""
-        return there.position > 0 and self._store.journal.place(there.position) != there
-
     def _look_for_writer(self, role: Role) -> None:
         """Where this region neither leads nor goes on following, requests go to the one that takes writes by now."""
         follower = self.follower
@@ -387,7 +286,7 @@ class RegionKeeper:
             self.sent_to = found.url
             self._tables.follow(self._closed(role, self._towards(role, found.url)))
         if role.kind is RegionKind.PRIMARY and not role.token:
-            self.problem = self._is_copy or found.why
+            self.problem = self.one_writer.is_copy or found.why
         self._next_search = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)
 
 
