@@ -69,6 +69,15 @@ def test_a_follower_takes_over_and_gives_it_back_while_both_run(regions: Two) ->
     assert a.ask("GET", "/subjects").json == ["late", "orders"]
 
 
+def test_regions_change_places_as_often_as_they_are_told_without_a_pause(regions: Two) -> None:
+    """Each takes note of the other one while the next promotion is rehearsed already."""
+    for epoch in range(2, 10):
+        here = regions[1 - epoch % 2]
+        answer = here.ask("POST", "/regions/promote", {"way": "planned", "url": here.url, "primary": ""})
+        assert (answer.status, answer.json.get("changed")) == (200, True), answer
+        assert answer.json["role"]["epoch"] == epoch
+
+
 def test_a_primary_that_is_lost_is_passed_over_and_closed_when_it_comes_back(tmp_path: Path) -> None:
     with two(tmp_path) as (a, b):
         port = a.url.rpartition(":")[2]

@@ -155,6 +155,52 @@ def test_a_primary_that_takes_note_of_its_follower_meanwhile_follows_all_the_sam
     assert (noted, a.kind, a.epoch, b.epoch) == (True, RegionKind.FOLLOWER, 2, 2)
 
 
+@pytest.mark.parametrize("which", [0, 1], ids=["the primary", "the follower"])
+def test_what_a_region_notes_during_the_rehearsal_hinders_no_promotion(opened: Opened, which: int) -> None:
+    """Right after another promotion each says who and where it is, and the other one writes that down."""
+    pair = opened()
+    noted: dict[str, Any] = {
+        "peer": KnownBy("renamed"),
+        "at": "http://elsewhere",
+        "name": "drawn",
+        "reconciled": False,
+        "lost": "C",
+    }
+
+    def rehearse() -> tuple[str, ...]:
+        region = pair.roles[which]
+        seen = region.role()
+        assert seen
+        assert region.set_role(seen, replace(seen, **noted))
+        return ()
+
+    assert carried_out(pair.planned(url="http://b", rehearse=rehearse)).changed
+    a, b = pair.seen
+    assert (a.kind, a.epoch, b.kind, b.epoch) == (RegionKind.FOLLOWER, 2, RegionKind.PRIMARY, 2)
+    assert (a, b)[which].at == "http://elsewhere"
+
+
+@pytest.mark.parametrize("changed", [{"token": "u"}, {"epoch": 3}, {"open": False}], ids=str)
+@pytest.mark.parametrize("which", [0, 1], ids=["the primary", "the follower"])
+def test_what_an_operator_does_during_the_rehearsal_ends_the_promotion(
+    opened: Opened, which: int, changed: dict[str, Any]
+) -> None:
+    pair = opened()
+
+    def rehearse() -> tuple[str, ...]:
+        region = pair.roles[which]
+        seen = region.role()
+        assert seen
+        assert region.set_role(seen, replace(seen, **changed))
+        return ()
+
+    course = pair.planned(url="http://b", rehearse=rehearse)
+    with pytest.raises(RoleChanged):
+        carried_out(course)
+    assert pair.seen[which] == replace((PRIMARY, FOLLOWER)[which], **changed)
+    assert pair.seen[1 - which] == (PRIMARY, FOLLOWER)[1 - which]
+
+
 def test_of_two_who_promote_at_once_one_is_told(opened_often: Opened) -> None:
     """Whatever comes in between, at whichever request: nothing is lost, and there is one primary at most."""
     refused = 0
@@ -240,7 +286,8 @@ def test_what_a_region_that_was_passed_over_has_is_not_thrown_away(opened: Opene
     Who gives it up leaves the next epoch to it: it may be opened by force, cut off from all.
     """
     pair = opened()
-    cut(pair.planned(url="http://b"), 4, after=True)
+    cut(pair.planned(url="http://b"), 6, after=True)
+    assert not pair.seen[0].open
     carried_out(promotion.forced(pair.roles[1], now=NOW))
     seen = pair.seen
     with pytest.raises(ToRejoin):

@@ -127,9 +127,13 @@ class RegionFollower:
         return self._position >= position
 
     def wait_for(self, position: int, patience_s: float) -> bool:
-        """Whether everything up to a row of the primary's journal is here, or comes in time."""
+        """Whether the primary knows this region, and all up to a row of its journal is here, or that comes in time."""
         with self._changed:
-            return self._changed.wait_for(lambda: self._position >= position, patience_s)
+            return self._changed.wait_for(lambda: self._knows_ceilings and self._position >= position, patience_s)
+
+    def follows(self, role: Role) -> bool:
+        """Whether it was begun for a role of this region, as far as that says whom to follow."""
+        return (role.peer, role.epoch) == (self._role.peer, self._role.epoch)
 
     def _run(self) -> None:
         lost, backoff = 0, Backoff(self._here.clock, FIRST_PAUSE_S, LONGEST_PAUSE_S)

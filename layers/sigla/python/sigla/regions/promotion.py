@@ -75,9 +75,10 @@ def planned(
         _check_lacks_nothing(theirs)
         check_promotable(ours, now)
         _check_promotable_after(ours, theirs, now)
-        # One that is under way was rehearsed.
-        if theirs.open and (why := (yield rehearse)):
-            raise NotRehearsed(why=" ".join(why))
+        if theirs.open:  # one that is under way was rehearsed
+            if why := (yield rehearse):
+                raise NotRehearsed(why=" ".join(why))
+            ours, theirs = yield from _after_rehearsal(here, there, ours, theirs)
         ours = yield from set_role(here, ours, replace(ours, token=token))
         theirs = yield from set_role(there, theirs, replace(theirs, open=False, token=token))
         yield from _check_under_way(here, there, ours, theirs)
@@ -315,6 +316,21 @@ def _check_promotable_after(ours: Role, theirs: Role, now: int) -> None:
     if theirs.kind is not RegionKind.PRIMARY or theirs.epoch != ours.epoch:
         raise NotTheFollower(kind=theirs.kind.value, epoch=theirs.epoch, wanted=f"the primary of epoch {ours.epoch}")
     check_promotable(replace(ours, armed=theirs.armed), now)
+
+
+def _after_rehearsal(here: Roles, there: Roles, ours: Role, theirs: Role) -> Course[tuple[Role, Role]]:
+    """Both roles as they stand now, with what the regions have noted by themselves: who the other one is, and where.
+
+    Right after another promotion they do so during the rehearsal. Raises RoleChanged where an operator did something.
+    """
+    standing = yield from both_roles(here, there)
+    if [*map(_as_operators_set, standing)] != [_as_operators_set(ours), _as_operators_set(theirs)]:
+        raise RoleChanged
+    return standing
+
+
+def _as_operators_set(role: Role) -> tuple[object, ...]:
+    return role.epoch, role.kind, role.open, role.token, role.joins
 
 
 def _is_last_step(ours: Role, theirs: Role) -> bool:

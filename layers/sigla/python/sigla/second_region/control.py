@@ -294,10 +294,10 @@ class ServedRegion:
 
     def _rehearsed(self, there: RemoteRegion, url: str) -> Sequence[str]:
         """Why not: both are alike, what is told now is here soon, and the other region finds this one afterwards."""
-        follower, found = self._keeper.follower, there.report()
+        found = there.report()
         if differing := [*unlike(self._installed, found.installed)]:
             return differing
-        wanted = found.journal.position
+        wanted, follower = found.journal.position, self._keeper.follower_of(self._role(), PATIENCE_S)
         if follower is None or not follower.wait_for(wanted, PATIENCE_S):
             why = follower.how_far.problem if follower else ""
             yet = f"This region does not go on: {why}." if why else "Wait until it is."

@@ -13,7 +13,7 @@ from sigla.ports.regions import Roles
 from sigla.regions.followed import PolledFollower
 from sigla.regions.follower import STOPPED, Here, RegionFollower, check_follows
 from sigla.regions.names import drawn_name
-from sigla.regions.nouns import Joins, KnownBy, RegionKind, Role
+from sigla.regions.nouns import Joins, RegionKind, Role
 from sigla.regions.refusals import NotFollowed
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
@@ -31,6 +31,8 @@ from sigla.web.local.role_tables import RoleTables
 LOOK_S: Final = 1.0
 """Between two looks at a region that was passed over, or that may have passed this one over."""
 LOOK_MS: Final = 1_000
+BEGINS_S: Final = 0.02
+"""Between two looks whether a new role is acted on."""
 FAREWELL_S: Final = 5.0
 """For so long the end waits for what a follower carries out."""
 
@@ -121,7 +123,7 @@ class RegionKeeper:
             self.one_writer.look_at_all(role)
             role = self._region.role()
         if role is not None:
-            self._act_on(role, None, url)
+            self._act_on(role, url)
             self._acted_on = role
         self._store.on_role_changed(self.hear)  # nothing but what follows has changed it before the first request
         if role is not None:
@@ -135,6 +137,16 @@ class RegionKeeper:
             self._tables.follow(self._closed(role, Nowhere()))
         self._changed.set()
         self._start()
+
+    def follower_of(self, role: Role, patience_s: float) -> RegionFollower | None:
+        """What follows as a role says, which may be a moment old; None where that does not begin in time."""
+        clock = self._store.clock
+        until = clock.elapsed() + patience_s * 1000
+        while (follower := self.follower) is None or not follower.follows(role):
+            if clock.elapsed() >= until:
+                return None
+            clock.sleep(BEGINS_S)
+        return follower
 
     def stop(self) -> None:
         self._over = True
@@ -168,7 +180,7 @@ class RegionKeeper:
         if role != self._acted_on:
             self.one_writer.hear()
             self._next_search = 0
-            self._act_on(role, self._acted_on)
+            self._act_on(role)
             if _as_told(role) != _as_told(self._acted_on):
                 self._tell({"event": ROLE, "role": role.kind.value, "epoch": role.epoch, "writes": role.writes})
             self._acted_on = role  # what failed halfway is done again with the next look
@@ -179,7 +191,7 @@ class RegionKeeper:
         if begins_anew(role) and not self.begins_anew and self._may_copy(role):
             self.begins_anew = role.peer.url
 
-    def _act_on(self, role: Role, before: Role | None, url: str = "") -> None:
+    def _act_on(self, role: Role, url: str = "") -> None:
         self.problem = self.problem if begins_anew(role) else ""
         if role.writes:
             self._stop_following()
@@ -190,7 +202,7 @@ class RegionKeeper:
         if role.kind is RegionKind.PRIMARY or begins_anew(role):
             self._stop_following()
             self._tables.follow(self._closed(role, self._towards(role, self._towards_url(role))))
-        elif self.follower is None or _as_followed(role) != _as_followed(before):
+        elif self.follower is None or not self.follower.follows(role):
             self._follow(role, url or str(role.peer), is_begin=bool(url))
 
     def _follow(self, role: Role, url: str, *, is_begin: bool) -> None:
@@ -288,10 +300,6 @@ class RegionKeeper:
         if role.kind is RegionKind.PRIMARY and not role.token:
             self.problem = self.one_writer.is_copy or found.why
         self._next_search = self._store.clock.elapsed() + (LOOKED_MS if found.url else LOOK_MS)
-
-
-def _as_followed(role: Role | None) -> tuple[KnownBy, int] | None:
-    return None if role is None or role.kind is RegionKind.PRIMARY else (role.peer, role.epoch)
 
 
 def _as_told(role: Role | None) -> tuple[RegionKind, int, bool] | None:
