@@ -87,9 +87,12 @@ def test_another_registry_in_the_place_of_the_one_that_is_lost_is_no_matter(pass
 
 @pytest.mark.parametrize("urls", ["tables"], indirect=True)
 def test_the_region_that_goes_on_is_named_where_it_is_the_other_one(passed_over: Urls, capsys: Captured) -> None:
-    """Whoever took over was given up meanwhile, and is to come back itself."""
+    """Whoever took over was given up while it was silent, and is to come back itself."""
     here, there = passed_over
-    assert main(["regions", "dismiss", there, "--yes"]) == 0
+    assert main(["regions", "dismiss", there, "--yes"]) == 2
+    assert "answers: it is the primary of epoch 2. This region comes back to that one" in capsys.readouterr().err
+    with silent(here):
+        assert main(["regions", "dismiss", there, "--yes"]) == 0
     capsys.readouterr()
     assert abandon(here) == 2
     told = capsys.readouterr().err

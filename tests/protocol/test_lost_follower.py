@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -85,6 +85,43 @@ def test_a_follower_that_is_lost_is_given_up_and_another_one_begins(tmp_path: Pa
             assert role(primary)["peer"] == role(follower)["name"] != lost
             shown = run("regions", follower.url).stdout
             assert ("  out      " in shown, "if it" in shown) == (True, False), "that is for the primary"
+
+
+def test_a_follower_that_answers_is_told_what_becomes_of_it_and_follows_again(tmp_path: Path) -> None:
+    with serving(tmp_path / "a") as primary, following(primary, tmp_path / "b") as follower:
+        asked = run("regions", "dismiss", primary.url)
+        assert (asked.returncode, asked.stdout) == (2, "")
+        assert "is not lost: it answers, as the follower of epoch" in asked.stderr
+        assert "which answers? No person is there to answer: add --yes." in asked.stderr
+        assert role(primary)["epoch"] == 1, "nothing was changed"
+        done = run("regions", "dismiss", primary.url, "--yes")
+        again = f"sigla rejoin {follower.url} --primary {primary.url}"
+        assert (done.returncode, done.stdout.splitlines()[-1]) == (
+            0,
+            f"It answers still. Stop it, or have it follow again: {again}",
+        )
+        eventually(lambda: "was given up there" in stopped_for(follower))
+        assert run(*again.split()[1:], "--yes", "--report", str(tmp_path / "report")).returncode == 0
+        eventually(lambda: _follows(follower, primary))
+        assert registered(follower, "a", INT) == 2 * rules.BLOCK + 1
+
+
+def _follows(server: Server, primary: Server) -> bool:
+    with suppress(OSError):  # it begins anew, and does not answer for a moment
+        return bool(role(primary)["peer"] == role(server)["name"])
+    return False
+
+
+def test_a_follower_that_took_over_and_answers_is_not_given_up_by_what_comes_back(tmp_path: Path) -> None:
+    """It would be closed by the epoch that its old primary takes then."""
+    with serving(tmp_path / "a") as primary, following(primary, tmp_path / "b") as follower:
+        primary.kill()
+        assert run("promote", follower.url, "--force", "--yes").returncode == 0
+        refused = run("regions", "dismiss", f"file:{tmp_path / 'a'}", "--yes")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert f"Nothing was changed. {follower.url} answers: it is the primary of epoch 2." in refused.stderr
+        assert f"`sigla rejoin` with its URL, --primary {follower.url}" in refused.stderr
+        assert role(follower)["open"]
 
 
 def test_a_lost_follower_that_took_over_meanwhile_is_closed_and_gave_no_id_of_its_primary(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from sigla.auth.guesses import Guesses
 from sigla.errors import StoreError
 from sigla.observe import Facts
 from sigla.regions.nouns import KnownBy, RegionKind, Role, Trace
+from sigla.regions.refusals import RegionRefused
 from sigla.second_region import keeper
 from sigla.stores.sqlite.store import EmbeddedStore
 from tests.build import FixedClock
@@ -78,3 +79,30 @@ def test_a_closed_primary_counts_what_it_sends_on(is_open: bool) -> None:
         store.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy(url=NOBODY), pair="p", open=is_open))
         lines = [*region_alone(store, None, Guesses(FixedClock()), until).lines()]
         assert ('sigla_region_forwarded_total{outcome="sent"} 0' in lines) is not is_open
+
+
+class TookOver:
+    """The region that followed, and that was promoted by force while this one did not hear of it."""
+
+    shown = NOBODY
+
+    def __init__(self, *_: object, **__: object) -> None: ...
+
+    def role(self) -> Role:
+        return Role(2, RegionKind.PRIMARY, pair="p")
+
+    def report(self) -> NoReturn:
+        raise StoreError("no answer")
+
+
+def test_a_region_that_took_over_is_not_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The server looks as well: the command may not reach that region."""
+    monkeypatch.setattr(second_region, "RemoteRegion", TookOver)
+    with EmbeddedStore() as store, ExitStack() as until:
+        store.region.set_role(None, Role(1, RegionKind.PRIMARY, peer=KnownBy("B"), at=NOBODY, pair="p"))
+        control = region_alone(store, None, Guesses(FixedClock()), until).control
+        with pytest.raises(RegionRefused, match=r"is the primary of epoch 2\. This region comes back to that one"):
+            control.dismiss("B")
+        role = store.region.role()
+        assert role
+        assert (role.epoch, role.writes) == (1, True)

@@ -11,16 +11,14 @@ from sigla.cli.misuse import Misuse, Refused
 from sigla.cli.regions_told import (
     RegionsShown,
     form_of_role,
-    shown_other,
     shown_time,
     shown_traces,
     tell_abandoned,
     tell_dismissed,
     tell_of_abandonment,
-    tell_of_dismissal,
     told_if_other_is_lost,
 )
-from sigla.cli.served_regions import abandon_served, are_served, dismiss_served, show_served
+from sigla.cli.served_regions import abandon_served, are_served, ask_before_dismissal, dismiss_served, show_served
 from sigla.cli.stored_regions import (
     address_of_region,
     adopt_keys,
@@ -29,6 +27,7 @@ from sigla.cli.stored_regions import (
     opened_pair,
     opened_region,
     refusals,
+    role_there,
 )
 from sigla.terminal.addresses import add_registry_option
 from sigla.terminal.arguments import name_argument
@@ -272,10 +271,9 @@ def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:
     address = address_of_region(urls[0], args.registry)
     with refusals(), opened_region(address) as store:
         role = store.region.role()
-        follower = str(role.peer) if role and role.writes and role.is_followed else ""
-        if follower:
-            tell_of_dismissal(str(address), shown_other(role) if role else follower)
-            if not asking(args)(f"Give up {follower}?"):
-                raise Refused("Nothing was changed.")
+        follower, theirs = "", None
+        if role and role.writes and role.is_followed:
+            follower, theirs = str(role.peer), role_there(args, role.other_url, role)
+            ask_before_dismissal(args, str(address), role, theirs)
         done = carried_out(promotion.dismissed(store.region, follower))
-    return tell_dismissed(follower if done.changed else "", is_table=address.scheme != "file")
+    return tell_dismissed(urls[0], role if done.changed else None, theirs)

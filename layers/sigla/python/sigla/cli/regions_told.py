@@ -145,28 +145,37 @@ def tell_without_ids(contexts: "Sequence[str]") -> None:
         )
 
 
-def shown_other(role: "Role") -> str:
-    """The other region of a role, with the URL where it was last."""
-    return _shown_trace({"name": str(role.peer), "url": role.at, "seen": 0})
+def tell_of_dismissal(here: str, role: "Role", theirs: "Role | None") -> None:
+    """What it means to give up the region that follows, before it is asked for.
 
-
-def tell_of_dismissal(here: str, follower: str) -> None:
-    """What it means to give up the region that follows, before it is asked for."""
-    tell(
-        f"{follower}, which follows {here}, is lost for good: it is refused from then on, and another one may begin to"
-    )
-    tell(f"follow. New ids of {here} begin higher, so that none is given twice should that region take writes.")
-
-
-def tell_dismissed(follower: str, *, is_table: bool = False) -> int:
-    """0. follower: the one that is given up; empty where none was."""
-    if follower and is_table:
-        print(f"{follower} is given up: another region may follow, by `regions.peer` of the stage file, or with")
-        print("`sigla regions follow` and an empty store.")
-    elif follower:
-        print(f"{follower} is given up: another region may follow, with `sigla serve --follow` and an empty directory.")
+    role: of the one at `here`. theirs: of the one that follows; None where it does not answer.
+    """
+    follower = _shown_trace({"name": str(role.peer), "url": role.at, "seen": 0})
+    if theirs is None:
+        tell(f"{follower}, which follows {here}, is lost for good: it is refused from then on, and another one may")
+        tell(f"begin to follow. New ids of {here} begin higher, so that none is given twice should that region take")
+        tell("writes.")
     else:
+        tell(f"{follower}, which follows {here}, is not lost: it answers, as the {theirs.shown_kind} of epoch")
+        tell(f"{theirs.epoch}. It is refused from then on: it answers reads with what it has by then, and sends on the")
+        tell(f"rest. Another one may begin to follow. New ids of {here} begin higher.")
+
+
+def tell_dismissed(here: str, role: "Role | None", theirs: "Role | None") -> int:
+    """0. role: of the region at `here`, before; None where nothing was changed. theirs: as of `tell_of_dismissal`."""
+    if role is None:
         print("No region follows: nothing was changed.")
+        return 0
+    if here.startswith("dynamodb"):
+        print(f"{role.peer} is given up: another region may follow, by `regions.peer` of the stage file, or with")
+        print("`sigla regions follow` and an empty store.")
+    else:
+        print(
+            f"{role.peer} is given up: another region may follow, with `sigla serve --follow` and an empty directory."
+        )
+    if theirs is not None:
+        back = shlex.join(["sigla", "rejoin", role.other_url, "--primary", here])
+        print(f"It answers still. Stop it, or have it follow again: {back}")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -14,7 +15,6 @@ from sigla.cli.regions_told import (
     check_report,
     form_of_role,
     put_into_report,
-    shown_other,
     shown_time,
     tell,
     tell_abandoned,
@@ -221,16 +221,36 @@ def check_does_not_answer(args: argparse.Namespace, url: str, ours: "Role", why:
         raise Misuse(f"Nothing was changed. {told}")
 
 
+def role_served_at(args: argparse.Namespace, url: str, ours: "Role") -> "Role | None":
+    """The role of the server at a URL, as `role_if_it_answers` says."""
+    from sigla.remote.region import RemoteRegion, role_if_it_answers
+    from sigla.remote.urls import is_url
+    from sigla.stores.clock import SystemClock
+
+    return role_if_it_answers(RemoteRegion(url, user_of(args, url), SystemClock()), ours) if is_url(url) else None
+
+
 def dismiss_served(args: argparse.Namespace, url: str) -> int:
     """0. Raises Misuse, Refused."""
     with asked_region(args, url) as region:
         role = region.role()
-        follower = str(role.peer) if role and role.writes and role.is_followed else ""
-        if role and follower:
-            tell_of_dismissal(url, shown_other(role))
-            if not asking(args)(f"Give up {follower}?"):
-                raise Refused("Nothing was changed.")
-        return tell_dismissed(follower if region.dismiss(follower)["changed"] else "")
+        follower, theirs = "", None
+        if role and role.writes and role.is_followed:
+            follower, theirs = str(role.peer), role_served_at(args, role.other_url, role)
+            ask_before_dismissal(args, url, role, theirs)
+        done = region.dismiss(follower)
+    return tell_dismissed(url, role if done["changed"] else None, theirs)
+
+
+def ask_before_dismissal(args: argparse.Namespace, here: str, role: "Role", theirs: "Role | None") -> None:
+    """theirs: the role of the region that follows; None where it does not answer. Raises Misuse, Refused."""
+    from sigla.regions.promotion import why_not_dismissed
+
+    if theirs is not None and (why := why_not_dismissed(shlex.quote(role.other_url), theirs, role)):
+        raise Misuse(f"Nothing was changed. {why}")
+    tell_of_dismissal(here, role, theirs)
+    if not asking(args)(f"Give up {role.peer}{', which answers' if theirs else ''}?"):
+        raise Refused("Nothing was changed.")
 
 
 @contextmanager

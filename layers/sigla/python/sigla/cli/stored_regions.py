@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from sigla.cli import place
 from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.served_regions import WhyNotLost, check_does_not_answer
+from sigla.cli.served_regions import WhyNotLost, check_does_not_answer, role_served_at
 
 if TYPE_CHECKING:
     from sigla.opening import TwoRegions
@@ -101,6 +101,19 @@ def check_is_lost(args: argparse.Namespace, url: str, ours: "Role", why_not: Why
         return
     if theirs is not None and theirs.is_known_to(ours) and (told := why_not(url, theirs, ours)):
         raise Misuse(f"Nothing was changed. {told}")
+
+
+def role_there(args: argparse.Namespace, url: str, ours: "Role") -> "Role | None":
+    """The role of the table or the server at a URL; None where it does not answer, or another registry does."""
+    from sigla.errors import StoreError
+
+    if not url.startswith("dynamodb"):
+        return role_served_at(args, url, ours)
+    try:
+        theirs = _role_at(address_of_region(url, args.registry))
+    except (TimeoutError, StoreError):
+        return None
+    return theirs if theirs is not None and theirs.is_known_to(ours) else None
 
 
 def _role_at(address: "Address") -> "Role | None":

@@ -200,26 +200,38 @@ def to_be_abandoned(ours: Role, region: str) -> Trace | None:
 
 def why_not_abandoned(shown: str, theirs: Role, ours: Role, *, otherwise: str = "stop its server") -> str:
     """Why a region that answers is not given up. shown: its URL. otherwise: what to do if it is not wanted any more."""
-    stands = f"{shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
     if theirs.epoch > ours.epoch or (theirs.kind is RegionKind.PRIMARY and theirs.outranks(ours)):
-        return f"{stands} This region comes back to that one: `sigla rejoin` with its URL, --primary {shown}."
+        return _comes_back(shown, theirs)
     return (
-        f"{stands} It loses nothing if it comes back: `sigla rejoin {shown} --primary` with the URL of this "
-        f"registry. If it is not wanted any more, let it rejoin, or {otherwise} first."
+        f"{_answers(shown, theirs)} It loses nothing if it comes back: `sigla rejoin {shown} --primary` with the URL "
+        f"of this registry. If it is not wanted any more, let it rejoin, or {otherwise} first."
     )
 
 
 def why_not_opened(shown: str, theirs: Role, ours: Role) -> str:
     """Why a primary that was closed is not opened by force; empty: what answers hinders nothing. shown: its URL."""
-    stands = f"{shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
     if theirs.writes and theirs.outranks(ours):
-        return f"{stands} This region comes back to that one: `sigla rejoin` with its URL, --primary {shown}."
+        return _comes_back(shown, theirs)
     if theirs.follows(ours):
         return (
-            f"{stands} Its promotion was cut off: `sigla promote` for that region, with the same words as before, goes "
-            "on with it, and with --undo this region takes writes again."
+            f"{_answers(shown, theirs)} Its promotion was cut off: `sigla promote` for that region, with the same "
+            "words as before, goes on with it, and with --undo this region takes writes again."
         )
     return ""
+
+
+def why_not_dismissed(shown: str, theirs: Role, ours: Role) -> str:
+    """Why the region that follows is not given up: it took over, and would be closed. Empty otherwise."""
+    return _comes_back(shown, theirs) if theirs.epoch > ours.epoch else ""
+
+
+def _answers(shown: str, theirs: Role) -> str:
+    return f"{shown} answers: it is the {theirs.shown_kind} of epoch {theirs.epoch}."
+
+
+def _comes_back(shown: str, theirs: Role) -> str:
+    back = f"`sigla rejoin` with its URL, --primary {shown}"
+    return f"{_answers(shown, theirs)} This region comes back to that one: {back}."
 
 
 def dismissed(here: Roles, follower: str, *, seen: int = 0) -> Course[Promotion]:

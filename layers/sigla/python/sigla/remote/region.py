@@ -15,6 +15,7 @@ from sigla.regions.nouns import Role
 from sigla.regions.replay import JournalPlace
 from sigla.remote.addresses import RegionAddress, basic_authorization
 from sigla.remote.connections import RemoteLimits, whole_answer
+from sigla.remote.failures import RemoteMisused
 
 REGION: Final = "/regions"
 PATIENCE_S: Final = 5.0
@@ -138,6 +139,15 @@ class RemoteRegion:
                 return f"{self.shown} is another server, or an older release of Sigla"
             case _:
                 return message or f"{self.shown} says {status}"
+
+
+def role_if_it_answers(other: RemoteRegion, ours: Role) -> Role | None:
+    """The role of another region; None where it does not answer with one, or another registry does."""
+    try:
+        theirs = other.role()
+    except (StoreError, RemoteMisused):
+        return None
+    return theirs if ours.is_of(theirs) else None
 
 
 def why_not_lost(other: RemoteRegion, ours: Role, why: Callable[[str, Role, Role], str]) -> str:

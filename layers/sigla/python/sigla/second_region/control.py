@@ -41,7 +41,7 @@ from sigla.regions.replay import JournalPlace, last_common
 from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
-from sigla.remote.region import MERGE_S, NotARegistry, RemoteRegion, why_not_lost
+from sigla.remote.region import MERGE_S, NotARegistry, RemoteRegion, role_if_it_answers, why_not_lost
 from sigla.remote.urls import is_url
 from sigla.second_region.keeper import RegionKeeper
 from sigla.second_region.under_way import WorkUnderWay
@@ -202,6 +202,12 @@ class ServedRegion:
 
     def dismiss(self, follower: str) -> Promoted:
         with self._course():
+            ours = self._role()
+            if ours.writes and is_url(ours.other_url):
+                there = self._other(ours.other_url)
+                theirs = role_if_it_answers(there, ours)
+                if theirs is not None and (why := promotion.why_not_dismissed(there.shown, theirs, ours)):
+                    raise RegionRefused(why=f"Nothing was changed. {why}")
             ago = self._polled.asked_ms_ago
             seen = 0 if ago is None else self._store.clock.now() - ago
             done = carried_out(promotion.dismissed(self._region, follower, seen=seen))
