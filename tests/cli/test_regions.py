@@ -176,8 +176,8 @@ def test_a_promotion_that_was_cut_off_is_taken_back(
 
 def test_nobody_is_promoted_without_a_person_or_yes(urls: Urls, capsys: Captured) -> None:
     here, there = urls
-    for more in ([], ["--force"]):
-        assert main([*planned(here, there)[:-1], *more]) == 2
+    for words in (planned(here, there)[:-1], ["promote", here, "--primary", there, "--force"]):
+        assert main(words) == 2
         assert "No person is there to answer: add --yes." in capsys.readouterr().err
     assert roles(here, there) == [("follower", 1, False), ("primary", 1, True)]
 

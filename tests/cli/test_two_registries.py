@@ -44,7 +44,8 @@ def test_a_promotion_of_two_registries_is_refused(urls: Urls, way: tuple[str, ..
     of_one(here)
     of_another(there, RegionKind.PRIMARY)
     before = roles(here, there)
-    assert main([*planned(here, there), *way]) == 2
+    words = ["promote", here, "--primary", there, "--yes", *way] if way else planned(here, there)
+    assert main(words) == 2
     assert "These are regions of two registries, which know nothing of each other" in capsys.readouterr().err
     assert roles(here, there) == before
 

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from sigla.cli.asking import asking
-from sigla.cli.misuse import Misuse, Refused
-from sigla.cli.regions_told import shown_time, tell
-from sigla.cli.stored_regions import address_of_region, opened_region, refusals
+from sigla.cli.misuse import Misuse, Refused, check_has_effect
+from sigla.cli.regions_told import SHOWN_ALONE, shown_time, tell
+from sigla.cli.stored_regions import OF_STORES, address_of_region, opened_region, refusals
 
 if TYPE_CHECKING:
     from sigla.settings import Address
@@ -22,6 +22,7 @@ def follow(args: argparse.Namespace, urls: list[str]) -> int:
     """0; 1 where something waits or diverges after one turn. Raises Misuse, Refused."""
     if len(urls) != 2:
         raise Misuse("Give the store of the follower and that of the primary: sigla regions follow FOLLOWER PRIMARY.")
+    check_has_effect(args, OF_STORES | {"json": SHOWN_ALONE})
     here, there = (address_of_region(url, args.registry) for url in urls)
     for address in (here, there):
         if address.scheme != "dynamodb+s3":

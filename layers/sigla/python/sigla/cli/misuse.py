@@ -1,6 +1,7 @@
 """How a command says that it was called wrongly, or that it cannot be done."""
 
-from collections.abc import Iterator
+import argparse
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from sigla.terminal.statuses import MISUSED, NOT_DONE
@@ -23,6 +24,16 @@ class Refused(Exception):
     """It was asked for properly and cannot be; the message says why, in one sentence."""
 
     status = NOT_DONE
+
+
+def check_has_effect(args: argparse.Namespace, without: Mapping[str, str]) -> None:
+    """Whether no option was given that does nothing. without: those that have no effect here, and why. Raises Misuse.
+
+    One that has a default is not told from that.
+    """
+    for name, why in without.items():
+        if getattr(args, name) not in (None, "", False, "default"):
+            raise Misuse(f"--{name} has no effect here: {why}.")
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from sigla.cli import progress
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
-from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.misuse import Misuse, Refused, check_has_effect
 from sigla.cli.regions_told import (
     shown_time,
     tell,
@@ -20,6 +20,7 @@ from sigla.cli.regions_told import (
 )
 from sigla.cli.served_regions import are_served, promote_served
 from sigla.cli.stored_regions import (
+    OF_STORES,
     address_of_region,
     adopt_keys,
     check_is_lost,
@@ -98,9 +99,15 @@ def run(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
     from sigla.errors import StoreError
 
+    if args.force or args.undo:
+        check_has_effect(args, {"url": "it is for a planned promotion, after which the old primary follows"})
     if are_served([args.follower, *([args.primary] if args.primary else [])]):
         return promote_served(args)
     here = address_of_region(args.follower, args.registry)
+    if here.scheme != "file":
+        check_has_effect(args, {"url": "tables know each other by the URLs of their stores"})
+    if here.scheme != "file" or not args.force:  # by force, the server of the other directory may be asked
+        check_has_effect(args, OF_STORES)
     if args.primary is None:
         if not args.force:
             raise Misuse("--primary is missing: name the store of the region that takes writes now.")

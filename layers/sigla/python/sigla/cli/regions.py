@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
-from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.misuse import Misuse, Refused, check_has_effect
 from sigla.cli.regions_told import (
+    SHOWN_ALONE,
     RegionsShown,
     form_of_role,
     shown_time,
@@ -20,6 +21,7 @@ from sigla.cli.regions_told import (
 )
 from sigla.cli.served_regions import abandon_served, are_served, ask_before_dismissal, dismiss_served, show_served
 from sigla.cli.stored_regions import (
+    OF_STORES,
     address_of_region,
     adopt_keys,
     are_one_registry,
@@ -80,6 +82,10 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
 def run(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused: also where regions were shown of two registries, or of which one is silent."""
     command, *urls = args.urls
+    if command != "follow":
+        check_has_effect(args, {"once": "it is for `sigla regions follow`"})
+    if command in ("abandon", "dismiss"):
+        check_has_effect(args, {"json": SHOWN_ALONE})
     if command == "abandon":
         return _abandon(args, urls)
     if command == "dismiss":
@@ -103,6 +109,7 @@ def _stores_shown(args: argparse.Namespace) -> RegionsShown:
     """Raises Misuse."""
     from sigla.regions.nouns import RegionKind
 
+    check_has_effect(args, OF_STORES)
     addresses = [address_of_region(url, args.registry) for url in args.urls]
     shown: list[dict[str, Any]] = []
     silent, advice = [], []
@@ -230,6 +237,14 @@ def _role_of(region: dict[str, Any]) -> str:
     return f"{region['role']} of epoch {region['epoch']}, {writes}{peer}"
 
 
+def _primary_at(args: argparse.Namespace, url: str) -> "Address":
+    """The store of a primary that gives another region up: that of a directory is a server. Raises Misuse."""
+    address = address_of_region(url, args.registry)
+    if address.scheme != "file":
+        check_has_effect(args, OF_STORES)
+    return address
+
+
 def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
     from sigla.regions import promotion
     from sigla.regions.giving import carried_out
@@ -246,7 +261,7 @@ def _abandon(args: argparse.Namespace, urls: list[str]) -> int:
     here, named = urls[0], urls[1] if len(urls) == 2 else ""
     if are_served([here]):
         return abandon_served(args, here, named)
-    address = address_of_region(here, args.registry)
+    address = _primary_at(args, here)
     with refusals(), opened_region(address) as store:
         role = store.region.role()
         given_up = promotion.to_be_abandoned(role, named) if role else None
@@ -268,7 +283,7 @@ def _dismiss(args: argparse.Namespace, urls: list[str]) -> int:
         raise Misuse("Give the URL of the primary: sigla regions dismiss URL.")
     if are_served(urls):
         return dismiss_served(args, urls[0])
-    address = address_of_region(urls[0], args.registry)
+    address = _primary_at(args, urls[0])
     with refusals(), opened_region(address) as store:
         role = store.region.role()
         follower, theirs = "", None

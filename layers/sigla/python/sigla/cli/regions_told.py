@@ -15,6 +15,8 @@ MAY_BE_LOST: Final = (
     "deletes, config, modes, version numbers, further subjects of known schemas, lists of contexts and associations"
 )
 
+SHOWN_ALONE: Final = "what `sigla regions` shows is printed as JSON, and nothing else"
+"""Why --json has no effect (`check_has_effect`)."""
 ADOPTED_SHOWN: Final = 20
 CONTEXTS_SHOWN: Final = 3
 LEFT_SHOWN: Final = 20

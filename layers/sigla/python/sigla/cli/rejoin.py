@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from sigla.cli.asking import add_yes_option, asking
 from sigla.cli.credentials import add_user_option
-from sigla.cli.misuse import Refused
+from sigla.cli.misuse import Refused, check_has_effect
 from sigla.cli.regions_told import check_report, put_into_report, shown_time, tell, tell_brought, tell_left
 from sigla.cli.served_regions import are_served, rejoin_served
 from sigla.cli.stored_regions import (
+    OF_STORES,
     address_of_region,
     adopt_keys,
     check_one_registry,
@@ -87,6 +88,7 @@ def run(args: argparse.Namespace) -> int:
     """0, 1 if something could not be brought. Raises Misuse, Refused."""
     if are_served([args.old, args.primary]):
         return rejoin_served(args)
+    check_has_effect(args, OF_STORES | {"url": "stores are named by their URLs, and no server is asked"})
     old, new = address_of_region(args.old, args.registry), address_of_region(args.primary, args.registry)
     with refusals(), opened_pair(new, old) as regions:
         check_one_registry(regions)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sigla.cli.asking import asking
 from sigla.cli.credentials import user_of
-from sigla.cli.misuse import Misuse, Refused
+from sigla.cli.misuse import Misuse, Refused, check_has_effect
 from sigla.cli.regions_told import (
     RegionsShown,
     check_report,
@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 WhyNotLost = Callable[[str, "Role", "Role"], str]
 """Why a region is not lost that answers: from its URL, its role, and that of the region for which it would be."""
+OF_SERVERS: Final = {"registry": "a server is found by its URL alone"}
+"""Options of no effect where servers are asked, and why (`check_has_effect`)."""
 _SCHEME: Final = re.compile(r"[a-z0-9+]+:(?!\d+(/|$))")
 """What a URL begins with; a host and its port do not."""
 
@@ -65,6 +67,7 @@ def promote_served(args: argparse.Namespace) -> int:
     """0. Raises Misuse, Refused."""
     from sigla.remote.urls import is_url
 
+    check_has_effect(args, OF_SERVERS)
     here, primary = args.follower, args.primary or ""
     if args.url and not is_url(args.url):
         raise Misuse(f"Invalid --url {args.url}: such a URL is http://HOST:PORT.")
@@ -136,6 +139,7 @@ def show_served(args: argparse.Namespace) -> RegionsShown:
     """Raises Misuse."""
     from sigla.regions.lacking import lacking
 
+    check_has_effect(args, OF_SERVERS)
     found, silent = [], []
     for url in args.urls:
         try:
@@ -158,6 +162,7 @@ def show_served(args: argparse.Namespace) -> RegionsShown:
 
 def rejoin_served(args: argparse.Namespace) -> int:
     """0, 1 if something could not be brought. Raises Misuse, Refused."""
+    check_has_effect(args, OF_SERVERS)
     old, new = args.old, args.primary
     tell(f"{old} is to be closed, what {new} lacks to be brought there, and {old} to begin anew with a copy of that.")
     if not asking(args)("Go on?"):
@@ -197,6 +202,7 @@ def abandon_served(args: argparse.Namespace, url: str, named: str) -> int:
     from sigla.regions.promotion import to_be_abandoned
     from sigla.regions.refusals import NotPromoted
 
+    check_has_effect(args, OF_SERVERS)
     with asked_region(args, url) as region:
         report = region.report()
         try:
@@ -232,6 +238,7 @@ def role_served_at(args: argparse.Namespace, url: str, ours: "Role") -> "Role | 
 
 def dismiss_served(args: argparse.Namespace, url: str) -> int:
     """0. Raises Misuse, Refused."""
+    check_has_effect(args, OF_SERVERS)
     with asked_region(args, url) as region:
         role = region.role()
         follower, theirs = "", None

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from sigla.regions.nouns import Role
     from sigla.settings import Address
 
+OF_STORES = {"user": "a store is reached without a key of the registry"}
+"""Options of no effect where stores are opened and no server is asked, and why (`check_has_effect`)."""
 ANSWERS_S = 5.0
 """For so long a region that is said to be lost is asked."""
 
