@@ -14,6 +14,7 @@ from sigla.remote import region
 from sigla.remote.primary import RemotePrimary
 from sigla.remote.region import RemoteRegion
 from sigla.stores.clock import SystemClock
+from tests.unit.cli.answering import always, behind_a_url
 from tests.unit.regions.serving import serving
 
 PACKED = b"\x1f\x8b"
@@ -78,3 +79,11 @@ def test_commits_that_are_many_bytes_are_told_to_who_brings_them_back(monkeypatc
 def test_an_answer_nested_without_an_end_is_of_no_registry() -> None:
     with answering(b"[" * 200_000) as url, pytest.raises(StoreError, match="not a registry of Sigla"):
         RemoteRegion(url, "", SystemClock()).report()
+
+
+def test_a_store_that_fails_at_the_other_region_is_told_with_its_url() -> None:
+    """Else it seems to be the store of the region that was asked for."""
+    failed = {"error_code": 50001, "message": "Put a role failed while talking to the store"}
+    with behind_a_url(always(500, failed)) as url, pytest.raises(StoreError) as told:
+        RemoteRegion(url, "", SystemClock()).report()
+    assert str(told.value) == f"{url} says: Put a role failed while talking to the store"

@@ -106,3 +106,13 @@ def test_a_region_that_took_over_is_not_given_up(monkeypatch: pytest.MonkeyPatch
         role = store.region.role()
         assert role
         assert (role.epoch, role.writes) == (1, True)
+
+
+def test_a_primary_whose_disk_is_full_says_that_it_takes_no_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its role says that it takes them, and stays as it is: neither can another one be written down there."""
+    with EmbeddedStore() as store, ExitStack() as until:
+        store.region.set_role(None, Role(1, RegionKind.PRIMARY, pair="p"))
+        control = region_alone(store, None, Guesses(FixedClock()), until).control
+        assert control.report().problem == ""
+        monkeypatch.setattr(EmbeddedStore, "writable", False)
+        assert control.report().problem == "its disk takes no writes, so this region takes none: make room there"

@@ -6,7 +6,7 @@ from contextlib import closing
 from http.client import HTTPException
 from typing import Any, Final
 
-from sigla.errors import StoreError
+from sigla.errors import StoreError, StoreFailed
 from sigla.ports.clock import Clock
 from sigla.ports.regions import RegionReport
 from sigla.ports.replaying import Shipment
@@ -129,7 +129,10 @@ class RemoteRegion:
             raise NotARegistry(f"{self.shown} is not a registry of Sigla (what answers there says {answer.status})")
         if answer.status == 200:
             return body_told
-        raise RegionSaysNo(self._why(answer.status, str(found.get("message", ""))), answer.status)
+        why = self._why(answer.status, str(found.get("message", "")))
+        if found.get("error_code") == StoreFailed.code:  # it says of itself alone what it was at
+            why = f"{self.shown} says: {why}"
+        raise RegionSaysNo(why, answer.status)
 
     def _why(self, status: int, message: str) -> str:
         match status:

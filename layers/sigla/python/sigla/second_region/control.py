@@ -55,6 +55,7 @@ _TRIES: Final = 3
 BROUGHT_AT_ONCE: Final = 20
 """Things of a region that comes back which become durable together: clients of this one wait as long."""
 NOT_ASKED: Final = "The other region was not asked to close: it may take writes until it is told of this epoch."
+DISK_FULL: Final = "its disk takes no writes, so this region takes none: make room there"
 TO_BE_REACHED: Final = (
     "See to it that the primary reaches this one, or name another URL with --url; where keys are asked for, the server "
     "of the primary needs that of an administrator in SIGLA_USER and SIGLA_SECRET."
@@ -94,11 +95,14 @@ class ServedRegion:
             journal.last_place(),
             journal.newest(),
             how_far.behind_ms if how_far else None,
-            how_far.problem if how_far else self._keeper.problem,
+            how_far.problem if how_far else self._keeper.problem or self._full(role),
             self._installed,
             self._out(role) if role else (),
             self._keeper.one_writer.run_name,
         )
+
+    def _full(self, role: Role | None) -> str:
+        return DISK_FULL if role is not None and role.writes and not self._store.writable else ""
 
     def _out(self, role: Role) -> Sequence[Trace]:
         heard = dict(self._keeper.one_writer.heard)
