@@ -72,25 +72,26 @@ def promote_served(args: argparse.Namespace) -> int:
     if args.url and not is_url(args.url):
         raise Misuse(f"Invalid --url {args.url}: such a URL is http://HOST:PORT.")
     with asked_region(args, here) as region:
-        role = region.role()  # a server that stands still is noticed in a moment, and not after a whole course
+        seen = region.report()  # a server that stands still is noticed in a moment, and not after a whole course
         if args.undo:
-            done = region.promote("undo", "", primary)
+            done = region.promote("undo", "", primary, seen.run)
             print(f"{done['other']} takes writes{' again' if done['changed'] else ': nothing to take back'}.")
             return 0
         # Where the region takes writes already, all that may be left is that the other one follows it.
-        if role is None or not role.writes:
-            _ask_before(args, here, role, region)
-        done = region.promote("force" if args.force else "planned", args.url or here, primary)
+        if seen.role is None or not seen.role.writes:
+            _ask_before(args, here, seen)
+        done = region.promote("force" if args.force else "planned", args.url or here, primary, seen.run)
         _print(here, done, region, forced=args.force)
     return 0
 
 
-def _ask_before(args: argparse.Namespace, here: str, role: "Role | None", region: "RemoteRegion") -> None:
+def _ask_before(args: argparse.Namespace, here: str, seen: "RegionReport") -> None:
     """Raises Misuse, Refused."""
+    role = seen.role
     if args.force:
         _check_may_be_forced(role)
         tell_of_force(here, is_closed=role is not None and role.is_closed)
-        if role is not None and not role.is_closed and region.report().behind is None:
+        if role is not None and not role.is_closed and seen.behind is None:
             tell_of_an_older_copy()
     else:
         tell(f"{here} is to become the primary, and its primary to follow it. No region takes writes for a moment.")
@@ -154,6 +155,8 @@ def show_served(args: argparse.Namespace) -> RegionsShown:
     if len(found) == 1:
         return RegionsShown(shown)
     (_, here), (_, there) = found
+    if here.run and here.run == there.run:
+        raise Misuse("Both URLs lead to one server, perhaps through a load balancer: give the URL of each server.")
     if here.role is None or not here.role.is_of(there.role):
         return RegionsShown(shown, are_one=False)
     missing = lacking(here, there)

@@ -76,8 +76,9 @@ class RemoteRegion:
         """Why it could not follow the registry at a URL, a sentence; empty where it could."""
         return str(self._asked("POST", f"{REGION}/reach", {"url": url}, patience_s=2 * PATIENCE_S)["why"])
 
-    def promote(self, way: str, url: str, primary: str) -> dict[str, Any]:
-        form = {"way": way, "url": url, "primary": primary}
+    def promote(self, way: str, url: str, primary: str, run: str) -> dict[str, Any]:
+        """run: of the server that was looked at before; another one refuses. Empty: whoever answers does it."""
+        form = {"way": way, "url": url, "primary": primary, "run": run}
         return self._asked("POST", f"{REGION}/promote", form, patience_s=COURSE_S)
 
     def abandon(self, region: str) -> dict[str, Any]:

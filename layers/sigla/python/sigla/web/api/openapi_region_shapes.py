@@ -64,7 +64,7 @@ REGION_SHAPES: Final[dict[str, Shape]] = {
     "DismissalRequest": _object({"follower": TEXT}, "follower"),
     "AbandonmentRequest": _object({"region": TEXT}),
     "RegionReached": _object({"why": TEXT}, "why"),
-    "PromotionRequest": _object({"way": {"enum": [*WAYS]}, "url": TEXT, "primary": TEXT}),
+    "PromotionRequest": _object({"way": {"enum": [*WAYS]}, "url": TEXT, "primary": TEXT, "run": TEXT}),
     "RejoinRequest": _object({"url": TEXT, "follow": TEXT, "end": {"anyOf": [PLACE, {"type": "null"}]}}, "url"),
     "Rejoined": _object(
         {

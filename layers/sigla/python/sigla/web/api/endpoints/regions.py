@@ -1,11 +1,19 @@
 """Two regions of one registry: what this server is, and what an administrator makes of it."""
 
+from typing import Final
+
+from sigla.regions.refusals import RegionRefused
 from sigla.regions.wire import report_form
 from sigla.registry import Registry
 from sigla.web.api.exchange import Exchange
 from sigla.web.api.replies import json_answer
 from sigla.web.api.wire import regions as wire
 from sigla.web.http.answer import Answer
+
+ANOTHER_SERVER: Final = (
+    "Nothing was changed. Another server answers by this URL than the one that was looked at a moment ago, or it was "
+    "started again. Give the URL of one server, and not that of a load balancer"
+)
 
 
 def show(exchange: Exchange, registry: Registry) -> Answer:  # noqa: ARG001 - every endpoint is called alike
@@ -24,6 +32,8 @@ def reach(exchange: Exchange, registry: Registry) -> Answer:
 
 def promote(exchange: Exchange, registry: Registry) -> Answer:
     asked, control = wire.read_promotion(exchange.body, exchange.operation), registry.regions()
+    if asked.run not in ("", control.report().run):
+        raise RegionRefused(why=ANOTHER_SERVER)
     match asked.way:
         case wire.FORCE:
             done = control.force(asked.primary)

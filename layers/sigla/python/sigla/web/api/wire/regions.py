@@ -16,11 +16,15 @@ WAYS: Final = (PLANNED, FORCE, UNDO)
 
 
 class PromotionAsked(NamedTuple):
-    """way: one of `WAYS`. url: where the other region reaches this one. primary: the URL of the other one."""
+    """way: one of `WAYS`. url: where the other region reaches this one. primary: the URL of the other one.
+
+    run: of the server that is to do it, as of `RegionReport`; empty: whichever is asked.
+    """
 
     way: str
     url: str
     primary: str
+    run: str
 
 
 def promoted(done: Promoted) -> dict[str, Any]:
@@ -90,7 +94,7 @@ def read_promotion(body: bytes, operation: str) -> PromotionAsked:
         way = _member(sent, "way") or PLANNED
         if way not in WAYS:
             raise BadRequest(reason=f"way is one of {', '.join(WAYS)}")
-        return PromotionAsked(way, _member(sent, "url"), _member(sent, "primary"))
+        return PromotionAsked(way, *(_member(sent, name) for name in ("url", "primary", "run")))
 
     return text.read(body, asked, operation=operation)
 
