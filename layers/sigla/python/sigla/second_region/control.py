@@ -307,6 +307,10 @@ class ServedRegion:
         found = there.report()
         if differing := [*unlike(self._installed, found.installed)]:
             return differing
+        if found.problem:
+            return [f"The primary says: {found.problem}."]
+        if not self._store.writable:
+            return ["The disk of this region takes no writes: make room there first."]
         wanted, follower = found.journal.position, self._keeper.follower_of(self._role(), PATIENCE_S)
         if follower is None or not follower.wait_for(wanted, PATIENCE_S):
             why = follower.how_far.problem if follower else ""
