@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Final, TypeVar
 
-from sigla.errors import Refusal, StoreError
+from sigla.errors import StoreError
 from sigla.model import Body, BodyKey
 from sigla.ports.bodies import Bodies
 from sigla.ports.in_front import BodiesInFront
@@ -31,19 +31,18 @@ from sigla.regions.refusals import (
     NoSecondRegion,
     NotFollowed,
     NotOneRegistry,
-    NotPromoted,
     RegionNotDone,
     RegionRefused,
-    RegionsApart,
     RoleChanged,
 )
 from sigla.regions.replay import JournalPlace, last_common
 from sigla.registry import Resources
 from sigla.remote.failures import RemoteMisused
 from sigla.remote.primary import RemotePrimary
-from sigla.remote.region import MERGE_S, NotARegistry, RemoteRegion, role_if_it_answers, why_not_lost
+from sigla.remote.region import MERGE_S, RemoteRegion, role_if_it_answers, why_not_lost
 from sigla.remote.urls import is_url
 from sigla.second_region.keeper import RegionKeeper
+from sigla.second_region.stopped_courses import as_sentence, told_as_api
 from sigla.second_region.under_way import WorkUnderWay
 from sigla.stores.sqlite.promoting import promote_by_force
 from sigla.stores.sqlite.store import EmbeddedStore
@@ -225,7 +224,7 @@ class ServedRegion:
 
     def _bring(self, url: str) -> BroughtBack:
         """It may take minutes, and no other course waits for it: each commit looks whether this is the primary."""
-        with _told_as_api(), self._one_brings:
+        with told_as_api(), self._one_brings:
             there = self._known(url)
             done: list[Rejoined] = []
             store = self._store
@@ -334,31 +333,9 @@ class ServedRegion:
 
     @contextmanager
     def _course(self, otherwise: str = "") -> Iterator[None]:
-        """One at a time. otherwise, and what it raises: as of `_told_as_api`."""
-        with _told_as_api(otherwise), self._one_at_a_time:
+        """One at a time. otherwise, and what it raises: as of `told_as_api`."""
+        with told_as_api(otherwise), self._one_at_a_time:
             yield
-
-
-@contextmanager
-def _told_as_api(otherwise: str = "") -> Iterator[None]:
-    """What stops a course is told as the API tells it. Raises RegionRefused, RegionNotDone.
-
-    otherwise: what else may be done where the other region is silent.
-    """
-    try:
-        yield
-    except (RegionsApart, RoleChanged) as apart:
-        raise RegionNotDone(why=as_sentence(apart)) from None
-    except (NotPromoted, RemoteMisused) as refused:
-        raise RegionRefused(why=as_sentence(refused)) from None
-    except NotARegistry as other:
-        raise RegionNotDone(why=f"{other}. Run it again with the URL of the other region.") from other
-    except StoreError as silent:
-        raise RegionNotDone(why=f"{silent}. Run it again: it goes on where it was cut off{otherwise}.") from silent
-    except Refusal as refused:
-        if isinstance(refused, RegionRefused):
-            raise
-        raise RegionNotDone(why=refused.message) from None
 
 
 def _carried_out_again(course: Callable[[], Course[T]]) -> T:
@@ -398,7 +375,3 @@ def _may_be_followed(there: Role, here: Role) -> bool:
     if here.kind is RegionKind.PRIMARY:
         return there.writes and there.outranks(here)
     return there.writes and there.epoch >= here.epoch
-
-
-def as_sentence(problem: Exception) -> str:
-    return f"{str(problem).removesuffix('.')}."
