@@ -15,10 +15,14 @@ from sigla import keys
 from sigla.regions import promotion
 from sigla.regions.giving import carried_out
 from sigla.regions.nouns import RegionKind
-from sigla.stores.dynamodb.actions import Key, delete
+from sigla.regions.replay import Verdict
+from sigla.stores.dynamodb import comparing
+from sigla.stores.dynamodb.actions import Key, delete, put
 from sigla.stores.dynamodb.commits import JOURNAL_KEPT_S
+from sigla.stores.dynamodb.comparing import JournalComparison
 from sigla.stores.dynamodb.promoting import TablePair
 from sigla.stores.dynamodb.table import Table
+from tests.attack.replay import ask
 from tests.attack.stories import ONE, TWO, register
 from tests.attack.test_aws_copying import account
 from tests.attack.test_aws_region_turns import Regions, regions
@@ -80,6 +84,29 @@ def test_who_was_the_primary_meanwhile_has_missed_nothing(regions: Regions) -> N
         pass_days(regions, 40)
         told = regions.turn(other)
         assert (told["behind_ms"], "lapsed" in told) == (0, False)
+
+
+@pytest.mark.parametrize("is_spoiled", [False, True])
+def test_a_long_way_is_gone_in_several_turns_each_of_which_goes_on_where_the_last_one_came(
+    regions: Regions, monkeypatch: pytest.MonkeyPatch, *, is_spoiled: bool
+) -> None:
+    """One that looked at all that is here by now would come no further one day. What cannot be read stays in view."""
+    monkeypatch.setattr(comparing, "MOST_READ", 3)
+    regions.join()
+    regions.turn(regions.b)
+    with closing(regions.store(regions.b)) as here, closing(regions.store(regions.a)) as there:
+        if is_spoiled:
+            row = there.tools.places.journal(regions.clock.time + 1, "spoiled")
+            there.tools.table.write_all([put(row, {"form": "{"})])
+        ask(regions.a, [register(f"s{number}", ONE) for number in range(9)])
+        times = list[int]()
+        for _ in range(3):
+            comparison = JournalComparison(here, there, regions.role(regions.b))
+            times.append(comparison.complete_up_to())
+            assert comparison.catch_up(0)[Verdict.CARRY_OUT] == 3
+        assert times == sorted(times)
+        assert len({*times}) == (1 if is_spoiled else 3)
+        assert max(times) < regions.clock.time
 
 
 def test_a_person_s_clock_that_is_wrong_hides_nothing(regions: Regions) -> None:

@@ -38,6 +38,8 @@ FAR_MS: Final = 3_600_000
 NEAR_MS: Final = 180_000
 """So far back one looks that comes each minute, with others in between that look far: thrice `journal.LATE_MS`."""
 
+_DONE: Final = frozenset({Verdict.CARRY_OUT, Verdict.KNOWN})
+
 
 CommitName = tuple[int, str]
 """The time of a commit's row, and its nonce: where the row stands."""
@@ -83,6 +85,8 @@ class JournalComparison:
         """As `lapsed_since`, when `catch_up` began."""
         self.unread: Sequence[Key] = ()
         """Rows of the other journal that are not here and cannot be read, as of the last look that came to its end."""
+        self._met_unread = list[Key]()
+        """Those that this look has met so far; some may be here."""
         self._epoch = role.epoch
         self._check = follows(self._places, role)
 
@@ -115,7 +119,8 @@ class JournalComparison:
     def catch_up(self, until: float, *, back_ms: int = FAR_MS) -> Counter[Verdict]:
         """Carries out what is missing here. until: when to leave the rest to the next call, by `Clock.elapsed`.
 
-        back_ms: so far it looks back from where this region was complete. Raises NotAllowed, StoreError.
+        That goes on where this one came, and does not look at all that is here by now. back_ms: so far it looks back
+        from where this region was complete. Raises NotAllowed, StoreError.
         """
         clock, begun, completed = self._here.clock, self._here.clock.now(), self._completed()
         since = max(0, min(completed.at, begun) - back_ms)
@@ -125,8 +130,10 @@ class JournalComparison:
         while some := list(islice(missing, MOST_READ)):
             verdicts += deliver(some, self.replayer)
             if clock.elapsed() >= until:
+                if verdicts.keys() <= _DONE and not self._met_unread and not self.is_lapsed:
+                    self._note(min(begun, journal.time_of(some[-1].position)))
                 return verdicts
-        is_all_done = verdicts.keys() <= {Verdict.CARRY_OUT, Verdict.KNOWN} or next(self.missing(since), None) is None
+        is_all_done = verdicts.keys() <= _DONE or next(self.missing(since), None) is None
         if is_all_done and not self.unread and not self.is_lapsed:
             self._note(begun)
             self.is_complete = True
@@ -134,7 +141,7 @@ class JournalComparison:
 
     def missing(self, since: int) -> Iterator[Shipment]:
         """Commits of the other table from a time on whose rows are not here, in the order of their times."""
-        unread = list[Key]()
+        self._met_unread = unread = list[Key]()
         rows = self._there.journal.rows(since, brought=False, pool=self._pool, unread=unread.append)
         while some := list(islice(rows, MOST_READ)):
             told = {self._places.journal(at, row["nonce"]): (at, row) for at, row, _ in some}
