@@ -2,9 +2,14 @@
 
 import threading
 
-from sigla.errors import StoreError
+import pytest
+
+from sigla.errors import BodyMissing, StoreError
+from sigla.model import BodyKey, SchemaId
 from sigla.ports.primary import NextAsked
 from sigla.regions.follower import STOPPED, WAIT_MS
+from tests.attack.replay import ask, embedded
+from tests.attack.stories import ONE, THREE, TWO, register
 from tests.unit.regions.test_following import pair
 
 
@@ -49,3 +54,21 @@ def test_an_answer_that_was_not_foreseen_is_told_once_and_the_primary_is_asked_a
         assert [line["event"] for line in each.lines] == [STOPPED, "failure"]
         assert "OverflowError" in each.lines[0]["why"]
         assert "no table" not in str(each.lines), "it might quote a schema"
+
+
+def test_what_comes_before_a_commit_that_cannot_be_carried_out_is_here_and_stays() -> None:
+    """Else a survivor would lack what it was told."""
+    with pair() as each:
+        ask(each.here, [register("before", ONE), register("lost", TWO), register("behind", THREE)])
+        store = embedded(each.here)
+        lost = store._directory.body_path(BodyKey(".", SchemaId(2)))
+        kept = lost.read_bytes()
+        lost.unlink()
+        follower = each.follower()
+        with pytest.raises(BodyMissing):
+            follower.turn()
+        assert embedded(each.there).journal.end() == follower.how_far.position == 1
+        assert embedded(each.there).bodies.get(BodyKey(".", SchemaId(1))).schema.text == ONE
+        lost.write_bytes(kept)
+        follower.turn()
+        assert (follower.how_far.position, follower.how_far.problem) == (3, "")

@@ -14,7 +14,7 @@ from sigla.observe import failure
 from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked, NextTold, Offer, Primary
 from sigla.ports.regions import Region
-from sigla.ports.replaying import OrderedReplayer
+from sigla.ports.replaying import OrderedReplayer, Shipment
 from sigla.regions.followed import hear
 from sigla.regions.nouns import RegionKind, Role
 from sigla.regions.refusals import NotFollowed, RefusedAs
@@ -222,15 +222,25 @@ class RegionFollower:
             self._role = replace(known, **learnt, turn=now.turn + 1)
 
     def _carry_out(self, told: NextTold) -> None:
-        """Raises StoreError."""
-        apart = None
+        """As far as it goes: what comes before one that cannot be carried out stays. Raises StoreError."""
+        problem: Exception | None = None
         with self._here.group():
             for shipment in told.shipments:
-                if self._here.replayer.carry_out(shipment) is Verdict.DIVERGES:
-                    apart = shipment.position
+                try:
+                    self._carry_out_one(shipment)
+                except Exception as failure:  # noqa: BLE001 - whatever it is, it is raised when that is durable
+                    problem = failure
                     break
-        if apart is not None:
-            raise Diverged(f"row {apart} of the primary's journal does not fit what stands here")
+        if problem is not None:
+            with self._changed:
+                self._position = self._here.end().position
+                self._changed.notify_all()
+            self._moved()
+            raise problem
+
+    def _carry_out_one(self, shipment: Shipment) -> None:
+        if self._here.replayer.carry_out(shipment) is Verdict.DIVERGES:
+            raise Diverged(f"row {shipment.position} of the primary's journal does not fit what stands here")
 
     def _note(self, problem: Exception, reason: RefusedAs | None) -> None:
         """Tells it once, until it is another one."""
