@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from sigla.errors import BodyMissing, StoreError
+from sigla.errors import BodyMissing, RowUnreadable, StoreError
 from sigla.model import BodyKey, SchemaId
 from sigla.ports.primary import NextAsked
 from sigla.regions.follower import STOPPED, WAIT_MS
@@ -72,3 +72,16 @@ def test_what_comes_before_a_commit_that_cannot_be_carried_out_is_here_and_stays
         lost.write_bytes(kept)
         follower.turn()
         assert (follower.how_far.position, follower.how_far.problem) == (3, "")
+
+
+def test_what_comes_before_a_row_that_cannot_be_read_is_told() -> None:
+    with pair() as each:
+        ask(each.here, [register("before", ONE), register("damaged", TWO)])
+        store = embedded(each.here)
+        with store.group():
+            store._unit.connection.execute("UPDATE journal SET form = ? WHERE position = 2", (b"{",))
+        follower = each.follower()
+        follower.turn()
+        assert follower.how_far.position == 1
+        with pytest.raises(RowUnreadable):
+            follower.turn()

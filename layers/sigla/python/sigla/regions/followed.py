@@ -252,15 +252,21 @@ class Followed:
                 ceilings[context] = max(counter.ceiling, ceilings.get(context, SchemaId(0)))
         role = self._region.role()
         lost = role.given_up if role and not role.reconciled else None
-        return NextTold(list(self._next(asked.end.position)), end, waited_ms, ceilings, lost, self.follower.offer)
+        return NextTold(self._next(asked.end.position), end, waited_ms, ceilings, lost, self.follower.offer)
 
-    def _next(self, after: int) -> Iterator[Shipment]:
-        size = 0
-        for shipment in islice(self._shipper.shipments(after), AT_ONCE):
-            yield shipment
-            size += len(shipment.form) + sum(len(body.schema.text) for body in shipment.bodies.values())
-            if size > BYTES_AT_ONCE:
-                return
+    def _next(self, after: int) -> list[Shipment]:
+        """Up to one that cannot be told: that alone is to hold up what comes behind it. Raises StoreError."""
+        told, size = list[Shipment](), 0
+        try:
+            for shipment in islice(self._shipper.shipments(after), AT_ONCE):
+                told.append(shipment)
+                size += len(shipment.form) + sum(len(body.schema.text) for body in shipment.bodies.values())
+                if size > BYTES_AT_ONCE:
+                    break
+        except StoreError:
+            if not told:
+                raise
+        return told
 
 
 def check_may_follow(role: Role, token: str) -> None:
