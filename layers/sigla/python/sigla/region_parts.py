@@ -12,7 +12,6 @@ from sigla.regions.adoption import AdoptedIds, given_before, out_since
 from sigla.regions.bodies import AdoptedAnew, BodiesInStep
 from sigla.regions.handed_keys import KeysInStep
 from sigla.regions.moved import Moved
-from sigla.regions.nouns import RegionKind
 from sigla.regions.standing import RegionStanding
 from sigla.registry import Registry
 from sigla.settings import FOLLOWER, REQUIRED, Settings
@@ -79,15 +78,10 @@ class OtherRegionParts:
 
     def catalog(self, registry: Registry) -> Catalog:
         """That of the registry, of which nothing is concluded from absence, and in which ids may be adopted."""
-        standing = self.standing
-        concluding = NothingConcluded(
-            registry.catalog,
-            lambda: not standing.concludes_now(),
-            followed=lambda: standing.kind() is not RegionKind.PRIMARY,
-        )
+        concluding = NothingConcluded(registry.catalog, lambda: not self.standing.concludes_now())
         look, marked = self.store.region.look, self.store.handed_ids.is_marked
         before, out = given_before(look), out_since(look)
-        adopts, buried = standing.adopts, self.store.catalog.buried
+        adopts, buried = self.standing.adopts, self.store.catalog.buried
         return AdoptedIds(
             concluding,
             registry.bodies,

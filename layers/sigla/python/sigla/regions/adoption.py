@@ -109,7 +109,6 @@ class AdoptedIds(CatalogInFront):
         return found | {guid: id for guid in missing if (id := self._id_of(context, guid)) is not None}
 
     def check_absent(self, key: BodyKey | None, knows: Callable[[BodyKey], bool] = lambda _: True) -> None:
-        super().check_absent(key, knows)
         if not self._adopts() or not self._is_out(key):
             return
         if key is None or not self._buried((key,)) or not knows(key):

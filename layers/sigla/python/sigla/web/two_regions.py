@@ -257,5 +257,5 @@ def _asks_for(route: Route) -> _Asks:
 
 def _came(answer: Answer | Refusal | StoreError) -> _Came:
     if isinstance(answer, Answer):
-        return _Came.ANSWER
+        return _Came.ABSENCE if answer.is_absent else _Came.ANSWER
     return _Came.ABSENCE if rests_on_absence(answer) else _Came.PROBLEM

@@ -9,10 +9,23 @@ class Answer:
     media: the Content-Type; None for the negotiated one, empty for none at all. etag: empty for none.
     error_code: for the log. headers: further ones. packed: the body in gzip, once a client has asked for it.
     deleted: how many versions were deleted, for the counters. read: the id whose schema it tells, with the subject that
-    was named for it and has it, or an empty name. told: what the log is told besides the request.
+    was named for it and has it, or an empty name. told: what the log is told besides the request. is_absent: whether it
+    says that something is not there, as a refusal with 404 does.
     """
 
-    __slots__ = ("body", "deleted", "error_code", "etag", "headers", "media", "packed", "read", "status", "told")
+    __slots__ = (
+        "body",
+        "deleted",
+        "error_code",
+        "etag",
+        "headers",
+        "is_absent",
+        "media",
+        "packed",
+        "read",
+        "status",
+        "told",
+    )
 
     def __init__(
         self,
@@ -34,6 +47,7 @@ class Answer:
         self.deleted = 0
         self.read: tuple[BodyKey, str] | None = None
         self.told: dict[str, object] | None = None
+        self.is_absent = False
 
 
 def fits(body: bytes, limit: int) -> bool:

@@ -143,6 +143,8 @@ class FollowingTable(PairedTable):
             if route.access is OPEN or not rests_on_absence(problem):
                 raise
             return await self._asked_there(call, route, kept, absent=True)
+        if answer.is_absent:
+            return await self._asked_there(call, route, kept, absent=True)
         if complete_at is not None and route.access is READ:
             behind_ms = self._following.clock.elapsed() - complete_at
             answer.headers = (*answer.headers, (BEHIND, b"%d" % behind_ms))

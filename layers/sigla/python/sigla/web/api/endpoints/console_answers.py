@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from sigla.decoding.reasons import Reason
 from sigla.errors import SubjectNotFound
 from sigla.journal.log_entries import form_of_entry
 from sigla.model import Page, Version
@@ -21,6 +22,7 @@ from sigla.web.api.wire.parts import read_graph_end, read_version_place
 from sigla.web.http.answer import Answer
 from sigla.web.http.refusals import NoSuchArgument
 
+_ABSENT: Final = (Reason.UNKNOWN_ID.value, Reason.UNKNOWN_GUID.value)
 MOST_ENDS: Final = 5
 """So many ends of a graph are gone on from at once: with 14 versions beyond them for 20 read units of DynamoDB."""
 
@@ -118,7 +120,9 @@ def fields(exchange: Exchange, registry: Registry, *, after: str) -> Answer:
 def decode(exchange: Exchange, registry: Registry) -> Answer:
     asked = wire.read_record(exchange.body, exchange.operation)
     found = explain_part(registry, asked.part, context=asked.context, id=asked.id)
-    return json_answer(wire.explained_record(found, asked.part))
+    answer = json_answer(wire.explained_record(found, asked.part))
+    answer.is_absent = found.failure is not None and found.failure["reason"] in _ABSENT
+    return answer
 
 
 def log(exchange: Exchange, registry: Registry, *, subject: str, offset: int, limit: int) -> Answer:
