@@ -31,6 +31,12 @@ def always(status: int, told: Any) -> Answer:
     return lambda _, __: (status, told if isinstance(told, str) else json.dumps(told))
 
 
+def without_list_of_settings(answer: Answer) -> Answer:
+    """As one of another product."""
+    none = always(404, {"error_code": 404, "message": "HTTP 404 Not Found"})
+    return lambda path, user: (none if path.startswith("/settings") else answer)(path, user)
+
+
 class _Server(HTTPServer):
     """More connections may wait than a client opens at once: one that is turned away tries again after a second."""
 

@@ -1,14 +1,17 @@
-"""A registry that is mirrored by its API, which does not tell in which order its versions were written."""
+"""A registry that is mirrored by its API: what lists tell, and what they do not."""
 
 from collections.abc import Iterator
+from itertools import count
 
 import pytest
 
+from sigla.model import Subject
 from sigla.remote import state
+from sigla.remote.failures import WrittenMeanwhile
 from tests.build import FixedClock
 from tests.unit.cli.answering import behind_a_url, registry
 from tests.unit.exporting.places import AVRO, Place, places
-from tests.unit.exporting.stories import Step, delete
+from tests.unit.exporting.stories import Step, configure, delete
 from tests.unit.mirroring.mirrored import Mirrored
 
 DELETED: dict[str, tuple[Step, ...]] = {
@@ -55,3 +58,29 @@ def test_a_content_is_known_by_the_id_that_it_is_known_by_there(
         turn()
     assert told_of(target) == told_of(source)
     assert target.store.catalog.id_of(".", source("GET", "/schemas?deleted=true")[0]["guid"]) == 5
+
+
+@pytest.mark.parametrize("page", [2, 3, state.PAGE])
+def test_settings_of_subjects_without_versions_are_mirrored_from_a_registry_that_lists_them(
+    source: Place, page: int
+) -> None:
+    """An alias may be all that a client knows of a subject."""
+    configure("only-an-alias", alias="orders")(source)
+    source("PUT", "/mode/no-versions", {"mode": "READONLY"})
+    with behind_a_url(registry(source.registry)) as url:
+        found = state.read(url, "", FixedClock(), page=page)
+    assert found.settings.keys() >= {Subject(".", "only-an-alias"), Subject(".", "no-versions")}
+    assert {scope: each.config for scope, each in found.settings.items() if each.config} == source.picture()["config"]
+
+
+def test_a_list_of_settings_that_moves_under_the_reader_is_told_and_not_taken(source: Place) -> None:
+    """A scope that slips from one page to the other would lose its config here for a while."""
+    answered, pages = registry(source.registry), count(1)
+
+    def moving(path: str, user: str) -> tuple[int, str]:
+        if path.startswith(state.SETTINGS) and next(pages) == 2:
+            source("DELETE", "/config")
+        return answered(path, user)
+
+    with behind_a_url(moving) as url, pytest.raises(WrittenMeanwhile):
+        state.read(url, "", FixedClock(), page=2)

@@ -1,12 +1,12 @@
 """The state that another registry answers from, read through its API.
 
 Karapace and old releases of Confluent's lack some of the API; what they lack has the value that it has by default.
-What an API does not tell is not in it: ids without a holder, settings of subjects without a version, and whether a
-global setting is set or is only the default.
+What an API does not tell is not in it: ids without a holder; but for Sigla's also settings of subjects without a
+version, and whether a global setting is set or is only the default.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -28,6 +28,8 @@ from sigla.rules import names
 
 PAGE = 1000
 """Schemas of an answer: the reference's default, and its most."""
+SETTINGS = "/settings"
+"""Sigla's own list of what is set, scope by scope."""
 EVERYWHERE = ":*:"
 NOBODYS = ":.~:~"
 """A subject in no part of a registry: who may ask for it may ask for all. To others lists would leave out the rest."""
@@ -50,10 +52,10 @@ def read(
     page: int = PAGE,
     behind: Callable[[int], object] = lambda _: None,
 ) -> State:
-    """What the registry at a URL holds. user: `name:secret`, where the URL has none. page: schemas of an answer.
+    """What the registry at a URL holds. user: `name:secret`, where the URL has none.
 
-    behind: gets by how many milliseconds that may be behind what is written elsewhere. Raises RemoteMisused,
-    RemoteRefused.
+    page: schemas, or scopes, of an answer; 2 at least. behind: gets by how many milliseconds that may be behind what is
+    written elsewhere. Raises RemoteMisused, RemoteRefused.
     """
     remote = Remote(url, user, clock)
     whole, inside, _ = remote.shown.partition(INSIDE)
@@ -103,13 +105,12 @@ def _state(remote: Remote, progress: Progress, page: int) -> State:
     contexts = [name for name in api.contexts or () if name != GLOBAL.context]
     subjects = list(dict.fromkeys(each["subject"] for each in schemas))
     if set(subjects) != set(remote.get("/subjects", **api.everywhere, deleted="true") or ()):
-        raise WrittenMeanwhile(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
+        raise _written_meanwhile(remote)
     registry_wide = [] if api.contexts is None else [REGISTRY_WIDE]
     scopes = [GLOBAL, *registry_wide, *(Subject(name, "") for name in contexts), *map(names.subject, subjects)]
     records_found = [replay.from_answer(each) for each in schemas]
     records_found += [TopicRecord(*records.context_record(name, listed=True), 0, 0) for name in contexts]
-    for some in remote.many(partial(settings_of, api=api), scopes, "settings", progress):
-        records_found += some
+    records_found += _what_is_set(remote, api, page, scopes, progress)
     records_found += associations.read(remote, progress)
     records_found += keys_of_fields.read(remote, progress)
     state = replay.replayed(record._replace(offset=offset) for offset, record in enumerate(records_found))
@@ -186,8 +187,42 @@ def _version(remote: Remote, place: tuple[str, int, bool]) -> Json:
     subject, version, deleted = place
     answer: Json | None = remote.get(f"/subjects/{quote(subject, safe='')}/versions/{version}", deleted="true")
     if answer is None:
-        raise WrittenMeanwhile(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")
+        raise _written_meanwhile(remote)
     return {**answer, "deleted": deleted}
+
+
+def _what_is_set(
+    remote: Remote, api: Api, page: int, scopes: Sequence[Subject], progress: Progress
+) -> Iterator[TopicRecord]:
+    """All that is set, where the registry lists that; else what is set for the scopes."""
+    settings_of(remote, GLOBAL, api=api)  # another server may answer with an empty list, and has none of these
+    listed = _listed_settings(remote, page, progress)
+    if listed is None:
+        for some in remote.many(partial(settings_of, api=api), scopes, "settings", progress):
+            yield from some
+        return
+    for each in listed:
+        scope = names.subject(each["subject"])
+        if "config" in each:
+            yield TopicRecord(*records.config_record(scope, each["config"]), 0, 0)
+        if "mode" in each:
+            yield TopicRecord(*records.mode_record(scope, each["mode"]), 0, 0)
+
+
+def _listed_settings(remote: Remote, page: int, progress: Progress) -> list[Json] | None:
+    """None where the registry has no such list. Each page begins with the last scope of the one before."""
+    found: list[Json] = []
+    while True:
+        known = max(len(found) - 1, 0)
+        answer = remote.find(SETTINGS, subjectPrefix=EVERYWHERE, offset=known, limit=page)
+        if answer is None:
+            return None
+        if found and (not answer or answer[0]["subject"] != found[-1]["subject"]):
+            raise _written_meanwhile(remote)
+        found[known:] = answer
+        progress("settings", len(found))
+        if len(answer) < page:
+            return found
 
 
 def settings_of(remote: Remote, scope: Subject, *, api: Api) -> list[TopicRecord]:
@@ -214,3 +249,7 @@ def _highest(remote: Remote, key: BodyKey, *, api: Api) -> tuple[str, SchemaId]:
     scope = {} if api.contexts is None else {"subject": Subject(key.context, "").qualified}
     answer = remote.get(f"/schemas/ids/{key.id}", **scope, **replay.ASK_HIGHEST)
     return key.context, replay.highest_of(answer or {}, key.id)
+
+
+def _written_meanwhile(remote: Remote) -> WrittenMeanwhile:
+    return WrittenMeanwhile(f"{remote.shown} was written to while it was read: make it READONLY and begin again.")

@@ -30,7 +30,6 @@ FEW: Final = 4
 """So many subjects are asked for one by one."""
 FEW_VERSIONS: Final = 100
 """So many versions are read at once of one subject: others that begin so come behind its own."""
-SETTINGS: Final = "/settings"
 
 
 class RemoteRegistry:
@@ -58,7 +57,7 @@ class RemoteRegistry:
 
     @cached_property
     def is_ours(self) -> bool:
-        return self._remote.find(SETTINGS, limit=1) is not None
+        return self._remote.find(state.SETTINGS, limit=1) is not None
 
     def about(self, subjects: Collection[Subject]) -> State:
         wanted = frozenset(subjects)
@@ -195,7 +194,7 @@ class RemoteRegistry:
         """first: no page behind the first one."""
         found: list[Json] = []
         while True:
-            page = self._remote.find(SETTINGS, subjectPrefix=prefix, offset=len(found), limit=limit)
+            page = self._remote.find(state.SETTINGS, subjectPrefix=prefix, offset=len(found), limit=limit)
             self.__dict__["is_ours"] = page is not None
             if page is None:
                 return None
