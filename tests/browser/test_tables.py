@@ -63,3 +63,15 @@ def test_on_a_telephone_what_is_said_of_a_field_is_below_its_name(registry: Serv
     field_row = page.get_by_role("row", name="name string")
     name, type = (field_row.locator(cell).first.evaluate(left) for cell in ("th", "td"))
     assert record_name < name == type
+
+
+def test_a_schema_of_more_fields_than_are_told_is_not_said_to_have_none_of_a_name(
+    registry: Server, opened: Opens
+) -> None:
+    page = opened(registry, None)
+    told = [{"depth": 0, "name": f"f{at}", "what": "field", "path": f"f{at}", "since": 1} for at in range(5000)]
+    page.route("**/fields/1", lambda route: route.fulfill(json={"found": told}))
+    page.goto(f"{registry.url}/console/subjects/orders-value/versions/1")
+    expect(page.get_by_text("500 of more than 5000 are shown.")).to_be_visible()
+    page.get_by_label("Find a field").fill("f5000")
+    expect(page.get_by_text("None of the first 5000 fields has that in its name.")).to_be_visible()

@@ -6,6 +6,8 @@ import { Asked, Later, Link, Table } from "./parts.js";
 import { segment } from "./registry.js";
 
 const MOST_SHOWN = 500;
+/** So many are told of at most: a schema may have others behind them. */
+const MOST_TOLD = 5000;
 
 /** @typedef {{depth: number, name: string, what: string, path: string, type?: string, doc?: string, since?: number}} SchemaField since: undefined where all versions have it that were looked at */
 /** @typedef {{found: SchemaField[], after?: string}} FieldPart */
@@ -43,6 +45,7 @@ function dated(found, own) {
 function Tree({ fields, subject }) {
   const [part, setPart] = useState("");
   const shown = found(fields, part.trim().toLowerCase());
+  const isCut = fields.length === MOST_TOLD;
   return html`
     <p><label class="check">Find a field <input type="search" value=${part} autocomplete="off" spellcheck="false" onInput=${(/** @type {any} */ event) => setPart(event.target.value)} /></label></p>
     ${shown.length
@@ -56,8 +59,8 @@ function Tree({ fields, subject }) {
                 </tr>`,
               )}
         <//>
-        ${shown.length > MOST_SHOWN && html`<p class="hint">${MOST_SHOWN} of ${shown.length} are shown.</p>`}`
-      : html`<p class="hint" role="status">No field has that in its name.</p>`}
+        ${shown.length > MOST_SHOWN && html`<p class="hint">${MOST_SHOWN} of ${isCut && !part ? "more than " : ""}${shown.length} are shown.</p>`}`
+      : html`<p class="hint" role="status">${isCut ? `None of the first ${MOST_TOLD} fields` : "No field"} has that in its name.${isCut ? " The text has the others." : ""}</p>`}
   `;
 }
 
