@@ -245,12 +245,17 @@ def test_a_level_is_changed_and_changed_back(come: Come, bench: Registry, name: 
     page = way.page
     shown(way, "compatibility and mode")
     way.choose(button(page, "Change config"))
+    way.choose(question(page).get_by_role("button", name="Cancel"))
+    expect(button(page, "Change config")).to_be_focused()
+    way.choose(button(page, "Change config"))
     expect(question(page)).to_contain_text("It holds for this subject alone.")
     way.pick(question(page).get_by_label("Compatibility"), "FULL")
     way.choose(question(page).get_by_role("button", name="Change"))
     expect(page.get_by_role("region", name="Compatibility")).to_contain_text("FULL")
     expect(page.get_by_role("region", name="Compatibility")).to_contain_text("set for this subject")
     assert asked(bench, f"/config/{name}") == {"compatibilityLevel": "FULL"}
+    expect(button(page, "Change config")).to_be_focused()
+    expect(button(page, "Change it back")).to_be_in_viewport()
     way.choose(button(page, "Change it back"))
     expect(page.get_by_role("region", name="Compatibility")).to_contain_text("as the registry has it from the start")
     assert bench.ask("GET", f"/config/{name}").status == 404

@@ -35,6 +35,8 @@ function Question({ title, does, children, run, isGrave, may, close }) {
     dialog.current?.showModal();
     return () => void (isSeen.current = false);
   }, []);
+  // The browser puts the focus back to where it was, which it does not where a window is taken away.
+  const shut = () => dialog.current?.close();
   const go = async (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const said = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
@@ -43,7 +45,7 @@ function Question({ title, does, children, run, isGrave, may, close }) {
     const slow = setTimeout(() => setSlow(true), SLOW_MS);
     try {
       const what = await run(said);
-      close();
+      shut();
       if (what) tellDone(what);
     } catch (problem) {
       const found = asFailure(problem);
@@ -61,7 +63,7 @@ function Question({ title, does, children, run, isGrave, may, close }) {
       ${failure && html`<p class="problem" role="alert">${told(failure)}</p>`}
       ${isSlow && html`<p class="hint" role="status">The registry is slow to answer; still waiting. Closing this stops nothing: the page tells what came of it.</p>`}
       <div class="buttons">
-        <button type="button" class="quiet" onClick=${close}>${isBusy ? "Close" : "Cancel"}</button>
+        <button type="button" class="quiet" onClick=${shut}>${isBusy ? "Close" : "Cancel"}</button>
         <button class=${isGrave ? "grave" : ""} disabled=${!may || isBusy}>${isBusy ? "Working …" : does}</button>
       </div>
     </form>
