@@ -57,6 +57,25 @@ def test_what_another_tab_has_registered_meanwhile_is_not_undone_unseen(bench: S
     expect(page.get_by_text("Version 3 is registered, with the id")).to_be_visible()
 
 
+def test_a_newest_version_that_is_not_told_is_asked_for_once(bench: Server, opened: Opens) -> None:
+    """Not again whenever a verdict names a newer one than none: what is written stays where it is."""
+    register(bench, "untold", record("Untold", KEY))
+    asked: list[Route] = []
+    page = opened(bench, None)
+
+    def fail(route: Route) -> None:
+        asked.append(route)
+        route.fulfill(status=500, json={"error_code": 50001, "message": "Not this time"})
+
+    page.route("**/versions/latest", fail)
+    page.goto(f"{bench.url}/console/subjects/untold/edit")
+    for more in ((MINE,), (MINE, THEIRS)):
+        with page.expect_response("**/verdict"):
+            page.get_by_label("Text of the schema").fill(record("Untold", KEY, *more))
+        expect(page.get_by_text("It would be accepted, as version 2")).to_be_visible()
+    assert len(asked) == 1
+
+
 def test_a_change_goes_on_when_its_question_is_closed_and_the_page_tells_what_came_of_it(
     bench: Server, opened: Opens
 ) -> None:

@@ -84,7 +84,7 @@ function Written({ subject, latest, lookAgain, type }) {
   const problems = judged.verdict?.problems ?? [];
   const lines = draft.text.split("\n");
   const newest = latest?.version ?? 0;
-  const isPassed = newestOf(judged.verdict) > newest;
+  const isPassed = Boolean(latest) && newestOf(judged.verdict) > newest;
   useEffect(() => {
     if (isPassed) lookAgain();
   }, [isPassed]);
