@@ -102,6 +102,28 @@ def test_what_a_region_has_alone_becomes_durable_in_parts(regions: Regions, monk
     assert len(commits) < versions, "bodies are put in parts as well"
 
 
+class Counted(Shipment):
+    """A commit as it was told, which is in memory as long as anything has it."""
+
+    alive = most = 0
+
+    def __init__(self, *_: object) -> None:
+        Counted.alive += 1
+        Counted.most = max(Counted.most, Counted.alive)
+
+    def __del__(self) -> None:
+        Counted.alive -= 1
+
+
+def test_commits_are_let_go_as_they_come(regions: Regions, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a region has alone is in memory, and its commits as they came are not."""
+    register(regions.old, 20)
+    told = (Counted(*each) for each in regions.back.rows(0))
+    monkeypatch.setattr(regions.back, "rows", lambda _: told)
+    assert regions.control.bring(URL).commits == 20
+    assert Counted.most <= 2, "one, and the one that comes next"
+
+
 def test_another_course_goes_on_while_a_region_is_brought(regions: Regions) -> None:
     register(regions.old, 1)
     is_read, goes_on = threading.Event(), threading.Event()

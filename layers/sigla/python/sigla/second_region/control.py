@@ -5,7 +5,7 @@ The region that is asked goes the course, with the other one over HTTP: whoever 
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from typing import Final, TypeVar
@@ -230,10 +230,10 @@ class ServedRegion:
             store = self._store
 
             def bring() -> None:
-                shipments = [*there.rows(self._common(there))]
-                bodies = _BodiesToo(store.bodies, shipments)
+                bodies = _BodiesToo(store.bodies)
+                told = bodies.told_with(there.rows(self._common(there)))
                 here = Resources(store.catalog, store.bodies, store.clock)
-                done.append(merge(shipments, bodies, here, group=store.group, at_once=BROUGHT_AT_ONCE))
+                done.append(merge(told, bodies, here, group=store.group, at_once=BROUGHT_AT_ONCE))
 
             changed = _carried_out_again(lambda: rejoining.brought(self._region, there, bring=bring))
             end = there.report().journal
@@ -349,9 +349,15 @@ def _carried_out_again(course: Callable[[], Course[T]]) -> T:
 class _BodiesToo(BodiesInFront):
     """Bodies that come with commits of the other region, before those that stand here."""
 
-    def __init__(self, here: Bodies, shipments: Sequence[Shipment]) -> None:
+    def __init__(self, here: Bodies) -> None:
         super().__init__(here)
-        self._told = {key: body for each in shipments for key, body in each.bodies.items()}
+        self._told: dict[BodyKey, Body] = {}
+
+    def told_with(self, shipments: Iterable[Shipment]) -> Iterator[Shipment]:
+        """The same commits; of each its bodies alone are kept."""
+        for each in shipments:
+            self._told.update(each.bodies)
+            yield each
 
     def get(self, key: BodyKey) -> Body:
         told = self._told.get(key)
