@@ -87,3 +87,20 @@ def test_a_dump_without_keys_is_told_how_to_have_them(
     assert sentence.startswith("sigla: Line 1 of ")
     for option in ("has no key", "kcat prints it with -J", "--property print.key=true"):
         assert option in sentence
+
+
+@pytest.mark.parametrize(
+    "source, option, scheme",
+    [
+        ("https://registry:8081", "--settings", "kafka://"),
+        ("a.jsonl", "--settings", "kafka://"),
+        ("kafka://broker:9092/_schemas", "--user", "https://"),
+        ("a.jsonl", "--user", "https://"),
+    ],
+)
+def test_an_option_that_says_nothing_of_the_source_is_not_passed_by(
+    data: str, capsys: Captured, source: str, option: str, scheme: str
+) -> None:
+    """Whoever gives it believes that it is used, as credentials are."""
+    assert main(["import", source, option, "x", "--data", data]) == 2
+    assert capsys.readouterr().err == f"sigla: {option} is for sources that begin with {scheme}: leave it out.\n"

@@ -80,6 +80,7 @@ def run(args: argparse.Namespace) -> int:
     from sigla.opening import is_shared
     from sigla.upkeep.importing import SIDE_BY_SIDE, import_state
 
+    _check_options(args)
     address = place.address(args)
     with progress.shown() as told:
         state = _state(args, told)
@@ -98,6 +99,17 @@ def run(args: argparse.Namespace) -> int:
         why = ", ".join(f"{count} × {why}" for why, count in report.lost.items())
         raise Refused(f"{sum(report.lost.values())} of the entries to import are missing: {why}.")
     return int(not report.is_complete)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Raises Misuse for an option that says nothing of such a source."""
+    from sigla.cli import topics
+    from sigla.remote import urls
+
+    if args.settings and not topics.is_topic(args.source):
+        raise Misuse(f"--settings is for sources that begin with {topics.SCHEME}: leave it out.")
+    if args.user and not urls.is_url(args.source):
+        raise Misuse("--user is for sources that begin with https://: leave it out.")
 
 
 def _number_read(records: int) -> str:

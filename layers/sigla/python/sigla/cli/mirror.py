@@ -197,8 +197,8 @@ def _mirror(args: argparse.Namespace, source: "Source", told: "Progress", stop: 
             resumed = mirroring.begin(writing.registry)
         except mirroring.NotAMirror:
             raise Misuse(
-                f"{address} holds schemas and is not a mirror, which would remove what the source lacks: name one that "
-                "is empty, or bring the source into this one with `sigla import`."
+                f"{address} holds schemas and is not a mirror, or was moved over: a mirror would remove what the "
+                "source lacks. Name a registry that is empty, or bring the source into this one with `sigla import`."
             ) from None
         print(f"{'Going on' if resumed else 'Beginning'}: {address} mirrors {shown_source(args.source)}.", flush=True)
         threads = SIDE_BY_SIDE if opening.is_shared(address) else 1
