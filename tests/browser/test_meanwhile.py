@@ -92,7 +92,10 @@ def test_a_change_goes_on_when_its_question_is_closed_and_the_page_tells_what_ca
         page.get_by_role("button", name="Delete subject").click()
         question = page.get_by_role("dialog")
         question.get_by_role("button", name="Delete").click()
-        expect(question).to_contain_text("The registry is slow to answer; still waiting. Closing this stops nothing")
+        if fails:
+            expect(question).to_contain_text(
+                "The registry is slow to answer; still waiting. Closing this stops nothing"
+            )
         expect(question.get_by_role("button", name="Cancel")).to_have_count(0)
         page.keyboard.press("Escape")
         expect(question).to_have_count(0)

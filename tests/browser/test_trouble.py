@@ -186,10 +186,10 @@ def test_a_verdict_that_does_not_come_is_told_beside_what_is_written(registry: S
     expect(page.get_by_label("Text of the schema")).to_have_value(re.compile("Order"))
 
 
-def test_one_schema_of_a_thousand_that_cannot_be_read_leaves_the_rest_as_it_is(opened: Opens, tmp_path: Path) -> None:
+def test_one_schema_of_many_that_cannot_be_read_leaves_the_rest_as_it_is(opened: Opens, tmp_path: Path) -> None:
     """Elsewhere one bad schema blanks the page. Each page that needs it says so once for each answer that does."""
     with serving(tmp_path) as server, server.kept() as ask:
-        for at in range(1000):
+        for at in range(100):
             schema = f'{{"type":"fixed","name":"F","size":{at + 1}}}'
             assert ask("POST", f"/subjects/s{at:04}/versions", {"schema": schema}).status == 200
     (broken,) = tmp_path.rglob("0000000007.json")
@@ -206,7 +206,7 @@ def test_one_schema_of_a_thousand_that_cannot_be_read_leaves_the_rest_as_it_is(o
             "subjects/s0006/edit": page.get_by_label("Text of the schema"),
             "subjects/s0006/diff/1/1": page.get_by_role("heading", name="Text"),
             "subjects/s0007": page.get_by_role("heading", name="Version 1", exact=True),
-            "log": page.get_by_role("link", name="s0999"),
+            "log": page.get_by_role("link", name="s0099"),
         }.items():
             page.goto(f"{server.url}/console/{path}")
             settled(page)
