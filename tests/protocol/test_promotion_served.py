@@ -160,6 +160,7 @@ def test_what_the_roles_do_not_allow_is_refused_in_a_sentence_and_changes_nothin
         (["promote", b.url, "--url", "http://127.0.0.1:1"], "The primary could not follow this region: http://127.0"),
         (["promote", b.url, "--url", a.url], f"{a.url} is the primary of epoch 1"),
         (["promote", b.url, "--url", "nonsense"], "Invalid --url"),
+        (["rejoin", b.url, "--primary", a.url, "--url", "nonsense"], "Invalid --url"),
         (["promote", b.url, "--primary", "file:x"], "two servers"),
         (["promote", "http://127.0.0.1:1"], "does not answer"),
         (["regions", "abandon", b.url], "is for the primary that takes writes, and the region is the follower"),

@@ -18,7 +18,7 @@ from sigla.cli.regions_told import (
     tell_of_force,
     tell_without_ids,
 )
-from sigla.cli.served_regions import are_served, promote_served
+from sigla.cli.served_regions import are_served, check_url, promote_served
 from sigla.cli.stored_regions import (
     OF_STORES,
     address_of_region,
@@ -115,7 +115,9 @@ def run(args: argparse.Namespace) -> int:
             return _force(args, here, store, None)
     there = address_of_region(args.primary, args.registry)
     if here.scheme == there.scheme == "file" and not (args.force or args.undo):
-        _check_url(args.url)
+        if not args.url:
+            raise Misuse("--url is missing: say where the new primary will be served, as http://HOST:PORT.")
+        check_url(args.url)
     with refusals(), opened_pair(here, there) as regions:
         with suppress(StoreError) if args.force else nullcontext():
             check_one_registry(regions)
@@ -124,16 +126,6 @@ def run(args: argparse.Namespace) -> int:
         if args.force:
             return _force(args, here, regions.here, regions.there.region)
         return _planned(args, here, there, regions)
-
-
-def _check_url(url: str | None) -> None:
-    """The server of a directory that follows has to know whom. Raises Misuse."""
-    from sigla.remote.urls import is_url
-
-    if not url:
-        raise Misuse("--url is missing: say where the new primary will be served, as http://HOST:PORT.")
-    if not is_url(url):
-        raise Misuse(f"Invalid --url {url}: such a URL is http://HOST:PORT.")
 
 
 def _planned(args: argparse.Namespace, here: "Address", there: "Address", regions: "TwoRegions") -> int:

@@ -63,14 +63,19 @@ def are_served(urls: Sequence[str]) -> bool:
     return all(served)
 
 
-def promote_served(args: argparse.Namespace) -> int:
-    """0. Raises Misuse, Refused."""
+def check_url(url: str | None) -> None:
+    """Whether --url names a server, where it is given. Raises Misuse."""
     from sigla.remote.urls import is_url
 
+    if url and not is_url(url):
+        raise Misuse(f"Invalid --url {url}: such a URL is http://HOST:PORT.")
+
+
+def promote_served(args: argparse.Namespace) -> int:
+    """0. Raises Misuse, Refused."""
     check_has_effect(args, OF_SERVERS)
+    check_url(args.url)
     here, primary = args.follower, args.primary or ""
-    if args.url and not is_url(args.url):
-        raise Misuse(f"Invalid --url {args.url}: such a URL is http://HOST:PORT.")
     with asked_region(args, here) as region:
         seen = region.report()  # a server that stands still is noticed in a moment, and not after a whole course
         if args.undo:
@@ -166,6 +171,7 @@ def show_served(args: argparse.Namespace) -> RegionsShown:
 def rejoin_served(args: argparse.Namespace) -> int:
     """0, 1 if something could not be brought. Raises Misuse, Refused."""
     check_has_effect(args, OF_SERVERS)
+    check_url(args.url)
     old, new = args.old, args.primary
     tell(f"{old} is to be closed, what {new} lacks to be brought there, and {old} to begin anew with a copy of that.")
     if not asking(args)("Go on?"):
