@@ -306,6 +306,15 @@ def test_only_a_primary_gives_the_other_region_up(opened: Opened) -> None:
     assert carried_out(promotion.abandoned(pair.roles[0])).changed is False
 
 
+def test_a_region_that_joins_is_named_in_a_sentence(opened: Opened) -> None:
+    pair = opened()
+    seen = pair.roles[1].role()
+    assert seen
+    assert pair.roles[1].set_role(seen, replace(seen, kind=RegionKind.JOINING))
+    with pytest.raises(NotTheFollower, match="and the region is the joining region of epoch 1: give the URL"):
+        carried_out(promotion.abandoned(pair.roles[1]))
+
+
 def test_a_region_that_is_closed_once_more_stays_so(opened: Opened) -> None:
     """One that follows by now takes no writes anyway, and keeps its role."""
     pair = opened()

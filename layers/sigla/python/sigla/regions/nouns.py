@@ -235,6 +235,8 @@ class Role:
     @property
     def shown_kind(self) -> str:
         """For people: a primary that takes no writes is told from one that does."""
+        if self.kind is RegionKind.JOINING:
+            return "joining region"
         return f"closed {self.kind.value}" if self.is_closed else self.kind.value
 
     @property
