@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -368,14 +369,29 @@ def test_a_primary_that_was_promoted_by_plan_is_followed_also_once_a_later_promo
         for token in ("", "u"):
             _change(here, peer=KnownBy(url="http://there"), token=token)
             _change(there, token=token)
-            shipper = ToldShipper(each, NAME, 1, lambda: NOWHERE, partial(str, token))
-            assert [*shipper.shipments()] == []
+            role = partial(Role, 1, RegionKind.FOLLOWER, name=NAME, token=token)
+            assert [*ToldShipper(each, 1, lambda: NOWHERE, role).shipments()] == []
             _change(here, peer=KnownBy(url="http://there"))
             follower.turn()
             assert here.role() == replace(here.role() or Role(1, RegionKind.PRIMARY), peer=KnownBy(NAME))
         _change(here, peer=KnownBy(url="http://there"))
         with pytest.raises(NotFollowed, match="was the primary before it"):
             each.told(asked(token="t"))
+
+
+def test_who_was_the_primary_until_a_moment_ago_asks_by_the_name_that_it_has_drawn_since() -> None:
+    with pair(RegionKind.FOLLOWER) as each:
+        roles, asked_by = [Role(1, RegionKind.FOLLOWER)], list[str]()
+
+        def told(asked: NextAsked) -> NextTold:
+            asked_by.append(asked.follower)
+            return each.told(asked)
+
+        primary: Any = SimpleNamespace(told=told)
+        shipper = ToldShipper(primary, 1, lambda: NOWHERE, lambda: roles[-1])
+        roles.append(replace(roles[0], name=NAME))
+        assert [*shipper.shipments()] == []
+        assert asked_by == [NAME]
 
 
 def _change(region: EmbeddedRegion, **changes: Any) -> None:

@@ -10,6 +10,7 @@ from sigla.ports.clock import Clock
 from sigla.ports.primary import NextAsked, Primary
 from sigla.ports.replaying import Numbers, OrderedReplayer, Shipment, Shipper, WaitingReplayer
 from sigla.regions.following import catch_up, deliver
+from sigla.regions.nouns import Role
 from sigla.regions.replay import WAIT, JournalPlace, Verdict
 
 WINDOWS_MS: Final = (3_600_000, 24 * 3_600_000, 35 * 24 * 3_600_000)
@@ -23,17 +24,15 @@ _SHOWN: Final = 3
 class ToldShipper:
     """A `ports.Shipper` of a primary that is asked as its follower asks it. end: of the journal here.
 
-    name, epoch, token: of the follower, whose token is another one by the time that it asks.
+    epoch: of the follower. role: of the follower by the time that it asks: its token is another one by then, and where
+    it was a primary until a moment ago, it has drawn its name since.
     """
 
-    def __init__(
-        self, primary: Primary, name: str, epoch: int, end: Callable[[], JournalPlace], token: Callable[[], str]
-    ) -> None:
+    def __init__(self, primary: Primary, epoch: int, end: Callable[[], JournalPlace], role: Callable[[], Role]) -> None:
         self._primary = primary
-        self._name = name
         self._epoch = epoch
         self._end = end
-        self._token = token
+        self._role = role
 
     def shipments(self, after: int = 0) -> Iterator[Shipment]:
         """From the end of the journal here, which moves as they are carried out. Raises NotFollowed, StoreError."""
@@ -42,8 +41,9 @@ class ToldShipper:
             yield from told
 
     def _asked(self) -> NextAsked:
-        asked = NextAsked(self._name, self._end(), self._epoch, wait_ms=0, all_ceilings=False, heard={})
-        return asked._replace(token=self._token())
+        role = self._role()
+        asked = NextAsked(role.name, self._end(), self._epoch, wait_ms=0, all_ceilings=False, heard={})
+        return asked._replace(token=role.token)
 
 
 class OrderedDrain:

@@ -297,7 +297,7 @@ class ServedRegion:
     def _drain(self, url: str, there: RemoteRegion, role: Role) -> OrderedDrain:
         here = self._store.journal.last_place
         primary = RemotePrimary(url, self._user, self._store.clock)
-        source = ToldShipper(primary, role.name, role.epoch, here, lambda: self._role().token)
+        source = ToldShipper(primary, role.epoch, here, self._role)
         target = self._store.replayer(partial(check_follows, self._region, role.epoch))
         return OrderedDrain(source, target, there=lambda: there.report().journal, here=here)
 
