@@ -4,26 +4,15 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
 from sigla.cli import main
 from sigla.remote import region
+from tests.unit.regions.serving import serving
 from tests.waiting import PATIENCE_S
-
-
-@contextmanager
-def served(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
 
 
 @contextmanager
@@ -38,12 +27,12 @@ def asked() -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(json.dumps({"error_code": 50001, "message": "Not now"}).encode())
 
-        do_POST = do_GET  # noqa: N815 - as the class that calls it wants it
+        do_POST = do_GET  # noqa: N815 - as `http.server` calls it
 
         def log_message(self, *_: object) -> None:
             """Nothing."""
 
-    with served(Stopped) as url:
+    with serving(Stopped) as url:
         yield url, seen
 
 
@@ -109,7 +98,7 @@ def test_what_takes_longer_than_a_command_waits_is_asked_for_again(
             """Nothing."""
 
     monkeypatch.setattr(region, "MERGE_S", 0.5)
-    with served(Slow) as url:
+    with serving(Slow) as url:
         try:
             words = ["rejoin", "http://old", "--primary", url, "--yes", "--report", str(tmp_path / "report")]
             assert main(words) == 0

@@ -3,12 +3,11 @@
 import json
 import re
 import shutil
-import threading
 from base64 import b64encode
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from sigla.opening import directory
 from sigla.regions.nouns import RegionKind
 from sigla.settings import Address
 from tests.protocol.clients.server import Server, run, serving
+from tests.unit.regions.serving import serving as answering
 from tests.waiting import eventually
 
 INT, LONG = ({"schema": json.dumps(kind)} for kind in ("int", "long"))
@@ -236,8 +236,7 @@ def made_key(data: Path, name: str, kind: str) -> str:
     return str(json.loads(made.stdout)["secret"])
 
 
-@contextmanager
-def other_product(sent: list[str]) -> Iterator[str]:
+def other_product(sent: list[str]) -> AbstractContextManager[str]:
     """It answers everything with a page. sent: gets the methods of what comes."""
 
     class Page(BaseHTTPRequestHandler):
@@ -247,19 +246,12 @@ def other_product(sent: list[str]) -> Iterator[str]:
             self.end_headers()
             self.wfile.write(b"<html>Welcome</html>" * (self.command != "HEAD"))
 
-        do_HEAD = do_POST = do_GET  # noqa: N815 - as the base calls them
+        do_HEAD = do_POST = do_GET  # noqa: N815 - as `http.server` calls them
 
         def log_message(self, *_: object) -> None:
             """Nothing."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_address[1]}"
-        finally:
-            server.shutdown()
-            thread.join()
+    return answering(Page)
 
 
 def test_another_registry_where_the_primary_was_is_told_nothing_and_not_believed(tmp_path: Path) -> None:
